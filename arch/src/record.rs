@@ -11,7 +11,7 @@ use core::fmt;
 pub const START: &str = "\x17powervisor: record ";
 
 /// Changes when something is added or removed, or means another thing.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// How a count is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,10 +99,10 @@ counts! {
     superpages_promotions: "superpages" "promotions" "";
     /// Blocks whose pages got their own size back.
     superpages_demotions: "superpages" "demotions" "";
-    /// Times that a block had looked whole, and had a page in the way.
+    /// Times that the block of a page that had been there for a while was not whole.
     superpages_failures: "superpages" "failures" "";
-    /// Times that a block was whole and waited, because it had been demoted before.
-    superpages_waits: "superpages" "waits" "";
+    /// Microseconds that looking for blocks and changing them took.
+    superpages_time_us: "superpages" "time" "us";
 }
 
 /// Where the time of a hardware thread went that no partition was charged.

@@ -234,11 +234,11 @@ mod tests {
         powervisor: summary: partition a: powered off; virtual door: hypercall 6, data storage 7, instruction storage 8, \
         emulation assistance 9, facility 10, other 11; real door: hypercall 12, data storage 13, instruction storage 14, \
         emulation assistance 15, facility 16, other 17; pages: 1G 18, 2M 19, 64K 20; superpages: promotions 21, \
-        demotions 22, failures 23, waits 24\n\
+        demotions 22, failures 23, time 24 us\n\
         powervisor: summary: partition b: stopped; virtual door: hypercall 0, data storage 0, instruction storage 0, \
         emulation assistance 0, facility 0, other 0; real door: hypercall 0, data storage 0, instruction storage 0, \
         emulation assistance 0, facility 0, other 0; pages: 1G 0, 2M 0, 64K 0; superpages: promotions 0, \
-        demotions 0, failures 0, waits 0\n";
+        demotions 0, failures 0, time 0 us\n";
 
     #[test]
     fn what_the_hypervisor_writes_is_told_in_sentences_however_it_is_cut() {

@@ -119,7 +119,7 @@ mod tests {
             time: ran us                                 12       12\n";
         assert!(table.starts_with(start), "{table}");
         assert!(
-            table.ends_with("\nsuperpages: waits                            35       35\n"),
+            table.ends_with("\nsuperpages: time us                          35       35\n"),
             "{table}"
         );
         let nothing = "partition         a         b\noutcome    not over  not over\n";

@@ -14,6 +14,7 @@
 //! | `heap=N` | pages of its heap that it stores into, but for the last process, which stores into all 4096; 128 without it |
 //! | `spins=N` | rounds of work in registers; 100000 without it |
 //! | `seed=N` | which functions, and which pages of the heap |
+//! | `naps=N` | so many sleeps of 20 ms in front of the processes; 0 without it |
 //! | `counts=yes` | also prints how many faults and entries there were, which depends on what the processor's lookaside buffer holds |
 //!
 //! Region 1 is all processes.
@@ -95,8 +96,9 @@ mod payload {
             "apart" => Exec::Apart,
             other => panic!("exec={other}: blocks, pages and apart are known"),
         };
-        rt::set_decrementer(i32::MAX as u64);
         rt::enable_translation(partition.memory_bytes());
+        rt::take_naps(&partition);
+        rt::set_decrementer(rt::NEVER);
         let mut memory = MEMORY.lock();
         memory.take(&partition);
         let name = partition.argument("superpages").unwrap_or("ours");

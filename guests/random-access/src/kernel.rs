@@ -26,6 +26,7 @@ static KERNEL: Mutex<Kernel> = Mutex::new(Kernel {
     pages: 0,
     memory: Reservations::none(),
     touched: 0,
+    faults: 0,
     refused: 0,
 });
 static OURS: Mutex<Ours<BLOCKS, 1>> = Mutex::new(Ours::new(false));
@@ -38,6 +39,8 @@ struct Kernel {
     memory: Reservations<BLOCKS>,
     /// Pages that were touched.
     touched: u64,
+    /// Storage interrupts.
+    faults: u64,
     /// Stores into pages that may not be stored into.
     refused: u64,
 }
@@ -86,6 +89,7 @@ fn data_segment(frame: &mut rt::Frame) {
 fn data_storage(frame: &mut rt::Frame) {
     let (address, cause) = rt::data_fault();
     let mut kernel = KERNEL.lock();
+    kernel.faults += 1;
     let page = page_of(address, frame, &kernel);
     let served = if kernel.is_faithful {
         serve(&mut *FAITHFUL.lock(), &mut kernel, page, cause)
@@ -115,9 +119,9 @@ fn serve(
 }
 
 /// Makes the page of a word of the table read-only; the fault of the next store allows it again.
-pub(crate) fn forbid_stores(word: &u64) {
+pub(crate) fn forbid_stores(word: *const u64) {
     let kernel = KERNEL.lock();
-    let page = ((core::ptr::from_ref(word) as u64 - TABLE) >> PAGE_LOG2) as usize;
+    let page = ((word as u64 - TABLE) >> PAGE_LOG2) as usize;
     let pages = page..page + 1;
     let done = if kernel.is_faithful {
         FAITHFUL.lock().protect(&mut { HYPERCALLS }, pages, READ)
@@ -130,6 +134,11 @@ pub(crate) fn forbid_stores(word: &u64) {
 /// How many stores were refused so far.
 pub(crate) fn refused() -> u64 {
     KERNEL.lock().refused
+}
+
+/// How many storage interrupts were taken so far.
+pub(crate) fn faults() -> u64 {
+    KERNEL.lock().faults
 }
 
 /// Prints what the manager has done.

@@ -7,7 +7,9 @@
 //! | `table=N` | MiB of the table, a power of two from 1 to 256; 16 without it |
 //! | `updates=N` | how many words are updated in region 1, in 128 streams; 4096 without it |
 //! | `seed=N` | where the streams begin |
+//! | `naps=N` | so many sleeps of 20 ms in front of the updates; 0 without it |
 //! | `flips=N` | then so many times: a page is made read-only, and stored into; 0 without it |
+//! | `readers=N` | so many vCPUs read pages with even numbers meanwhile, and only others flip, each behind a nap; 0 without it |
 //!
 //! Region 2 is the first store into each word, with the faults. The program makes the updates twice, which gives each
 //! word its first value back, and counts the words that have another one.
@@ -19,11 +21,24 @@ mod kernel;
 
 #[cfg(target_os = "none")]
 mod payload {
+    use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+    use core::sync::atomic::{AtomicBool, AtomicU64};
+
     use arch::marker::{Mark, Region};
+    use spin::Mutex;
 
     use crate::kernel;
 
     rt::main!(random_access);
+
+    /// The table that others read, and whether they are through.
+    static READ: Mutex<&[AtomicU64]> = Mutex::new(&[]);
+    static IS_OVER: AtomicBool = AtomicBool::new(false);
+    /// Words that were read, and those of them that were wrong.
+    static WERE_READ: AtomicU64 = AtomicU64::new(0);
+    static WERE_WRONG: AtomicU64 = AtomicU64::new(0);
+    /// log2 of the words of a page.
+    const PAGE_LOG2: u32 = superpages::PAGE_LOG2 - 3;
 
     const UPDATES: Region = Region::new(1).expect("a region number");
     const FIRST_TOUCH: Region = Region::new(2).expect("a region number");
@@ -70,6 +85,21 @@ mod payload {
         }
     }
 
+    /// What another vCPU does: the words of the pages that do not flip have their indexes.
+    fn read(number: u32) {
+        rt::join_translation();
+        let table = *READ.lock();
+        let (mut random, mut read, mut wrong) = (number_at(u64::from(number)), 0, 0);
+        while !IS_OVER.load(SeqCst) {
+            random = next(random);
+            let index = random as usize % table.len() & !(1 << PAGE_LOG2);
+            read += 1;
+            wrong += u64::from(table[index].load(Relaxed) != index as u64);
+        }
+        WERE_READ.fetch_add(read, SeqCst);
+        WERE_WRONG.fetch_add(wrong, SeqCst);
+    }
+
     fn random_access(partition: rt::Partition) {
         assert!(rt::hash::is_used(), "random-access needs translation = \"hash\"");
         let name = partition.argument("superpages").unwrap_or("ours");
@@ -92,6 +122,7 @@ mod payload {
             *word = index as u64;
         }
         rt::mark!(Mark::End(FIRST_TOUCH));
+        rt::take_naps(&partition);
         let rounds = updates / STREAMS as u64;
         let mut numbers = start(table.len(), seed);
         rt::mark!(Mark::Begin(UPDATES));
@@ -103,19 +134,47 @@ mod payload {
         update(table, &mut numbers, rounds);
 
         let flips = partition.number("flips", 0usize);
+        let readers = partition.number("readers", 0u32);
+        assert!(
+            readers < partition.vcpus(),
+            "readers={readers}: fewer than {} were expected",
+            partition.vcpus()
+        );
+        let table = rt::share(table);
+        *READ.lock() = table;
+        for number in 1..=readers {
+            assert_eq!(rt::start_vcpu(number, read), 0, "start-cpu");
+        }
+        let faults = kernel::faults();
         for flip in 0..flips {
-            let index = flip * 0x1234_5677 % table.len();
-            kernel::forbid_stores(&table[index]);
+            let mut index = flip * 0x1234_5677 % table.len();
+            if readers > 0 {
+                index |= 1 << PAGE_LOG2;
+                rt::sleep(20_000 * rt::TICKS_PER_MICROSECOND);
+            }
+            kernel::forbid_stores(table[index].as_ptr());
             let before = kernel::refused();
-            table[index] = index as u64;
+            table[index].store(index as u64, Relaxed);
             let refused = kernel::refused() - before;
             assert!(
                 refused == 1,
                 "flip {flip}: {refused} stores into a read-only page refused, not 1"
             );
         }
+        let faults = kernel::faults() - faults;
+        IS_OVER.store(true, SeqCst);
+        for number in 1..=readers {
+            while !rt::is_stopped(number) {}
+        }
+        if readers > 0 {
+            let [read, wrong] = [&WERE_READ, &WERE_WRONG].map(|count| count.load(SeqCst));
+            let any = if read > 0 { "words" } else { "no words" };
+            rt::println!(
+                "random-access: {readers} readers read {any}, {wrong} wrong, {faults} faults in {flips} flips"
+            );
+        }
         let words = table.iter().enumerate();
-        let wrong = words.filter(|(index, word)| **word != *index as u64).count();
+        let wrong = words.filter(|(index, word)| word.load(Relaxed) != *index as u64).count();
         rt::println!(
             "random-access: {name}, {mib} MiB, {updates} updates change {changed} words, {wrong} wrong at the end"
         );

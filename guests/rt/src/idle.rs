@@ -8,12 +8,14 @@ use core::arch::asm;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
+use arch::interrupt::Vector;
 use arch::papr::Hypercall;
 
 use crate::governor::{End, Governor, Phase};
 use crate::hypercall::{hypercall, hypercall_outputs};
-use crate::interrupt::allow_interrupts;
-use crate::time::{NEVER, set_decrementer, timebase};
+use crate::interrupt::{allow_interrupts, on_interrupt};
+use crate::partition::Partition;
+use crate::time::{NEVER, TICKS_PER_MICROSECOND, set_decrementer, timebase};
 
 /// The guest's number of PSSCR.
 const PSSCR: u16 = 823;
@@ -66,6 +68,25 @@ impl State {
                 }
             }
         }
+    }
+}
+
+/// Sleeps for so many ticks of the time base by H_CEDE; the decrementer's interrupt is this function's from then on.
+pub fn sleep(ticks: u64) {
+    on_interrupt(Vector::Decrementer, |_| set_decrementer(NEVER));
+    let end = timebase() + ticks;
+    allow_interrupts(false);
+    while let left @ 1.. = end.saturating_sub(timebase()) {
+        set_decrementer(left.min(NEVER));
+        hypercall(Hypercall::Cede as u64, [0; 4]);
+        allow_interrupts(false);
+    }
+}
+
+/// Sleeps as often as the argument `naps` says, 20 ms each: what the hypervisor does from time to time has been done then.
+pub fn take_naps(partition: &Partition) {
+    for _ in 0..partition.number("naps", 0u32) {
+        sleep(20_000 * TICKS_PER_MICROSECOND);
     }
 }
 

@@ -47,8 +47,9 @@ pub use self::{
     hypercall::{
         hypercall, hypercall_of_eight, hypercall_of_eight_outputs, hypercall_outputs, power_off,
     },
+    idle::{sleep, take_naps},
     interrupt::{Frame, Handler, allow_interrupts, data_fault, on_interrupt},
-    partition::{Partition, ScsiAdapter, StopState},
+    partition::{Partition, ScsiAdapter, StopState, share},
     rtas::{is_stopped, rtas_call, start_vcpu, stop_self},
     start::VCPUS_MAX,
     time::{NEVER, TICKS_PER_MICROSECOND, decrementer, set_decrementer, timebase},

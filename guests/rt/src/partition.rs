@@ -184,10 +184,7 @@ impl Partition {
     /// As [`Partition::take_free_memory`].
     #[must_use]
     pub fn share_free_memory(&self) -> &'static [AtomicU64] {
-        let words = self.take_free_memory();
-        // SAFETY: nobody else has this memory, which is given away for good, and an atomic doubleword is laid out as
-        // one that is not.
-        unsafe { core::slice::from_raw_parts(words.as_mut_ptr().cast(), words.len()) }
+        share(self.take_free_memory())
     }
 
     /// Reads the word at `address` of the untouched memory, then writes and reads back a pattern:
@@ -224,4 +221,12 @@ static FREE_MEMORY_TAKEN: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
     static rt_end: u8;
+}
+
+/// Memory to share with other vCPUs and with devices from now on.
+#[must_use]
+pub fn share(words: &'static mut [u64]) -> &'static [AtomicU64] {
+    // SAFETY: nobody else has this memory, which is given away for good, and an atomic doubleword is laid out as one that
+    // is not.
+    unsafe { core::slice::from_raw_parts(words.as_mut_ptr().cast(), words.len()) }
 }

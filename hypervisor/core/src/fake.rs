@@ -72,6 +72,8 @@ pub struct Fake {
     pub rung: RefCell<Vec<usize>>,
     /// LPIDs whose translations were forgotten, and whether by all cores.
     pub forgotten: RefCell<Vec<(u32, bool)>>,
+    /// How long it takes to forget the translations of a hashed page table.
+    pub ticks_of_forgetting: Cell<u64>,
     /// Pages of hashed page tables that were forgotten, with the LPID.
     pub forgotten_pages: RefCell<Vec<(u32, VirtualPage)>>,
     /// What the prefetch engine was told, in that order.
@@ -142,6 +144,7 @@ impl Fake {
             control: Cell::default(),
             rung: RefCell::default(),
             forgotten: RefCell::default(),
+            ticks_of_forgetting: Cell::default(),
             forgotten_pages: RefCell::default(),
             engine: RefCell::default(),
             is_engine_at_work: Cell::default(),
@@ -306,6 +309,7 @@ impl Tables for Fake {
     }
 
     fn forget_hashed(&self, lpid: u32) {
+        self.advance_timebase(self.ticks_of_forgetting.get());
         self.forgotten.borrow_mut().push((lpid, true));
     }
 

@@ -189,7 +189,7 @@ fn counts<H: Memory>(partition: &Partition<H>, frequency: u64) -> Counts {
         superpages_promotions: superpages.promotions,
         superpages_demotions: superpages.demotions,
         superpages_failures: superpages.failures,
-        superpages_waits: superpages.waits,
+        superpages_time_us: microseconds(superpages.ticks, frequency),
     }
 }
 

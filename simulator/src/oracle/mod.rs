@@ -173,8 +173,8 @@ impl Oracle {
         let cause = hfscr::INTERRUPT_CAUSE.get(thread.spr(Spr::Hfscr));
         let is_stop = taken.vector == Vector::HypervisorFacilityUnavailable
             && hfscr::Facility::from_cause(cause) == Some(hfscr::Facility::Stop);
-        let left =
-            Left { number, values, vector: taken.vector, call, is_stop, thread: thread.index };
+        let (vector, thread) = (taken.vector, thread.index);
+        let left = Left { number, values, vector, call, is_stop, is_made_again: false, thread };
         self.left.entry(lpid).or_default().push(left);
     }
 

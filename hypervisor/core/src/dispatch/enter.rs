@@ -4,6 +4,7 @@ use arch::interrupt::Vector;
 use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, msr};
 
+use crate::hash_table::HashTable;
 use crate::interrupts::handler::{Context, handler, save_status};
 use crate::interrupts::presentation::Presentation;
 use crate::partition::Partition;
@@ -37,8 +38,10 @@ impl<H: Enter> Running<'_, H> {
         self.lpcr = partition.lpcr | if mediation.is_some() { lpcr::MER } else { 0 };
         let demanded = partition.vcpus[self.place.1].demanded.as_ref();
         let has_stop = demanded.is_some_and(|demanded| demanded.has(Facility::Stop));
-        let until =
-            now.saturating_add(self.ticks(partition, mediation.unwrap_or(FAR), has_stop, now));
+        let look = partition.memory.hash_table().and_then(HashTable::next_look);
+        let look = look.map_or(FAR, |time| time.saturating_sub(now));
+        let longest = mediation.unwrap_or(FAR).min(look);
+        let until = now.saturating_add(self.ticks(partition, longest, has_stop, now));
         if has_stop {
             // Where somebody waits, a pause is the hypervisor's, which gives the hardware thread away meanwhile.
             hal.allow_stop(self.runs_on);
@@ -55,9 +58,9 @@ impl<H: Enter> Running<'_, H> {
         self.slice.payer == self.id && schedule.goes_before_others(self.thread, self.id, now)
     }
 
-    /// How long the vCPU may run from `now` on, at most `mediation`. One whose slice is over on the way in comes out
+    /// How long the vCPU may run from `now` on, at most `longest`. One whose slice is over on the way in comes out
     /// again at once.
-    fn ticks(&mut self, partition: &Partition<H>, mediation: u64, has_stop: bool, now: u64) -> u64 {
+    fn ticks(&mut self, partition: &Partition<H>, longest: u64, has_stop: bool, now: u64) -> u64 {
         let mut schedule = self.system.schedule.lock();
         // It may have been stopped and started again since it was taken.
         schedule.queue.remove(self.id);
@@ -90,7 +93,7 @@ impl<H: Enter> Running<'_, H> {
             let part = schedule.time_left(partition, begins).map_or(FAR, part);
             part.saturating_add(begins.saturating_sub(now))
         });
-        let ticks = slice.min(timer).min(mediation).min(limit);
+        let ticks = slice.min(timer).min(longest).min(limit);
         schedule.runs_until(self.thread, now.saturating_add(ticks));
         ticks
     }

@@ -1,13 +1,40 @@
 //! A vCPU's calls of its partition's hashed page table: the partition is not locked.
 
+use alloc::boxed::Box;
+
 use arch::papr::Hypercall;
 
 use crate::hal::Hal;
-use crate::hypercall::{HashAnswer, WORDS, of_hash_table};
+use crate::hash_table::HashTable;
+use crate::hypercall::{HashAnswer, WORDS, divides_first, of_hash_table};
+use crate::life::outcome::Departure;
+use crate::partition::Partition;
+use crate::vcpu::Vcpu;
 
-use super::Running;
+use super::{Enter, Running};
 
 impl<H: Hal> Running<'_, H> {
+    /// Whether a call of the hashed page table has to wait until the pages of a large block have their own size: the
+    /// vCPU leaves then, and makes it again.
+    #[inline(always)]
+    pub fn waits_for_pages(&mut self, call: Hypercall, arguments: [u64; WORDS]) -> bool {
+        let table = self.system.hash_table(self.place.0).filter(|table| table.has_large());
+        table.is_some_and(|table| divides_first::<H>(table, call, arguments))
+            && self.makes_again(call, arguments)
+    }
+
+    #[cold]
+    fn makes_again(
+        &mut self,
+        call: Hypercall,
+        [a1, a2, a3, a4, a5, a6, a7, a8]: [u64; WORDS],
+    ) -> bool {
+        let again = Box::new([call as u64, a1, a2, a3, a4, a5, a6, a7, a8]);
+        self.registers.answer([0; 3]);
+        self.departure = Some(Departure::Retries(again));
+        true
+    }
+
     /// Answers a call of the hashed page table with the arguments r4 to r11: the status, and r4 to r11. `None` if the
     /// partition has no such table.
     pub fn hash_hypercall(&self, call: Hypercall, arguments: [u64; WORDS]) -> Option<HashAnswer> {
@@ -15,5 +42,30 @@ impl<H: Hal> Running<'_, H> {
         let table = self.system.hash_table(partition)?;
         let given = self.system.given(partition);
         Some(of_hash_table(table, given, self.system.hal, call, arguments))
+    }
+}
+
+impl<H: Enter> Running<'_, H> {
+    /// Whether the partition's hashed page table is to be looked at for superpages before the vCPU enters.
+    pub(super) fn has_to_look(&self, partition: &Partition<H>) -> bool {
+        let next = partition.memory.hash_table().and_then(HashTable::next_look);
+        next.is_some_and(|time| time <= self.left)
+    }
+
+    /// Looks at it. If a block is to change its size, all vCPUs of the partition have to be outside: those that are in
+    /// it are called back, and none enters before.
+    pub(super) fn look(&mut self, partition: &mut Partition<H>) -> Departure {
+        let hal = self.system.hal;
+        self.system.schedule.lock().pay_entry(self.thread, self.id, hal.timebase());
+        let is_alone = partition.inside == 0;
+        let table = partition.memory.hash_table().expect("a table that has to be looked at");
+        if table.look(hal, self.left, is_alone) && !is_alone {
+            let others = partition.vcpus.iter().filter_map(Vcpu::thread);
+            others.filter(|thread| *thread != self.thread).for_each(|thread| hal.ring(thread));
+        }
+        // All of it is the hypervisor's work for the vCPU.
+        self.left = hal.timebase();
+        self.entered = self.left;
+        Departure::Changed
     }
 }

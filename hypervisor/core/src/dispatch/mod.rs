@@ -211,11 +211,20 @@ pub(crate) fn run<H: Enter>(
             let (transfer, moved) = running.moves(transfer);
             partition = system.partitions()[place.0].lock();
             running.moved(&mut partition, transfer, moved)
+        } else if running.has_to_look(&partition) {
+            let departure = running.look(&mut partition);
+            drop(partition);
+            // Others that come out want the lock.
+            spin_loop();
+            partition = system.partitions()[place.0].lock();
+            departure
         } else {
+            partition.inside += 1;
             drop(partition);
             running.until = until;
             let departure = hal.enter_guest(&mut running, until);
             partition = system.partitions()[place.0].lock();
+            partition.inside -= 1;
             departure
         };
         if let Some(left) = running.left(&mut partition, departure) {

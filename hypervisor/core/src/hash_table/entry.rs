@@ -26,7 +26,7 @@ const fn guests_first(form: EntryForm) -> u64 {
 /// What is ignored there, and read as 0.
 const IGNORED_FIRST: u64 = 0x60;
 /// Bit 1 of a partition's second doubleword, which has no meaning.
-const RESERVED_SECOND: u64 = 1 << 62;
+pub(super) const RESERVED_SECOND: u64 = 1 << 62;
 /// What both forms of the second doubleword have in the same place, but for the address.
 const COMMON_SECOND: u64 = second::PP0
     | second::KEY_HIGH.mask()

@@ -32,6 +32,8 @@ const OWN: u64 = 0x20;
 const MADE_LARGE: u64 = second::R;
 /// The same in place of C: and the partition wrote it without L.
 const WITHOUT_L: u64 = second::C;
+/// The same in a bit that no partition writes: the entry was there at a look for superpages.
+const OLD: u64 = entry::RESERVED_SECOND;
 
 /// What the processor sets in an entry.
 const MARKS: u64 = second::R | second::C;
@@ -98,7 +100,7 @@ pub struct HashTable {
     turn: Word,
     /// Who may have translations by the entries.
     home: Home,
-    /// What is known of blocks that could be superpages, if the partition is to have them.
+    /// What is known for superpages, if the partition is to have them.
     superpages: Option<superpages::Superpages>,
 }
 
@@ -144,8 +146,7 @@ impl HashTable {
         let mut kept = Vec::new();
         kept.try_reserve_exact(entries.len()).map_err(|_| HalError::OutOfTables)?;
         kept.extend(entries.iter().map(|_| Word::zero()));
-        let superpages = has_superpages.then(|| superpages::Superpages::new(memory_bytes));
-        let superpages = superpages.transpose()?;
+        let superpages = has_superpages.then(superpages::Superpages::new).transpose()?;
         Ok(Self { lpid, entries, kept, turn: Word::zero(), home: Home::none(), superpages })
     }
 
@@ -312,7 +313,7 @@ impl HashTable {
         let taken = self.take::<H>(slot, Condition::default(), spin_loop)?;
         let kept = taken.kept.get();
         let before = self.rewrite(hal, &taken, |word| word & !mark);
-        Some(kept | before & MARKS)
+        Some(kept & !(MARKS | OLD) | before & MARKS)
     }
 
     /// Replaces the second doubleword while the entry is not valid and no translation by it is left, and gives the
@@ -404,7 +405,7 @@ impl Taken<'_> {
         let (now, kept) = (self.entry.second(), self.kept.get());
         const { assert!(WITHOUT_L >> 5 == first::L) };
         let first = self.first & !((kept & WITHOUT_L) >> 5);
-        [entry::as_written(form::<H>(), [first, now]), kept & !MARKS | now & MARKS]
+        [entry::as_written(form::<H>(), [first, now]), kept & !(MARKS | OLD) | now & MARKS]
     }
 
     fn page<H: Tables>(&self) -> VirtualPage {

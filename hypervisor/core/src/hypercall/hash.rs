@@ -50,8 +50,7 @@ pub(crate) fn of_hash_table<H: Tables>(
     if slot >= table.slots() {
         return status(H_PARAMETER);
     }
-    let if_set = |flag| (flags & flag != 0).then_some(third);
-    let condition = Condition::new(if_set(AVPN), if_set(AND_CONDITION));
+    let condition = condition(flags, third);
     let found = |word: Option<u64>| word.map_or(status(H_NOT_FOUND), |word| outputs([word]));
     match call {
         Hypercall::Enter => {
@@ -64,22 +63,12 @@ pub(crate) fn of_hash_table<H: Tables>(
                 0 => group..group + GROUP_ENTRIES as u64,
                 _ => slot..slot + 1,
             };
-            let Some(slot) = table.enter(hal, slots, &checked) else { return status(H_PTEG_FULL) };
-            if table.may_have_superpages() {
-                table.has_come(hal, slot, [third, fourth]);
-            }
-            outputs([slot])
+            table.enter(hal, slots, &checked).map_or(status(H_PTEG_FULL), |slot| outputs([slot]))
         }
-        Hypercall::Remove => {
-            let requests = [Some((slot, condition))];
-            if table.may_have_superpages() {
-                table.before_removals(hal, requests);
-            }
-            match table.remove(hal, requests) {
-                [Some(written)] => outputs(written),
-                [None] => status(H_NOT_FOUND),
-            }
-        }
+        Hypercall::Remove => match table.remove(hal, [Some((slot, condition))]) {
+            [Some(written)] => outputs(written),
+            [None] => status(H_NOT_FOUND),
+        },
         Hypercall::Read if flags & READ_4 != 0 => {
             let mut words = [0; WORDS];
             let first = slot / SEVERAL * SEVERAL;
@@ -90,25 +79,53 @@ pub(crate) fn of_hash_table<H: Tables>(
         }
         Hypercall::Read => outputs(table.read::<H>(slot)),
         Hypercall::Protect => {
-            if table.may_have_superpages() && table.before_change(hal, slot, condition, Some(flags))
-            {
-                return status(H_SUCCESS);
-            }
-            if table.protect(hal, slot, condition, flags).is_none() {
-                return status(H_NOT_FOUND);
-            }
-            if table.may_have_superpages() {
-                table.has_changed(hal, slot);
-            }
-            status(H_SUCCESS)
+            let changed = table.protect(hal, slot, condition, flags);
+            status(changed.map_or(H_NOT_FOUND, |()| H_SUCCESS))
         }
-        _ => {
-            if table.may_have_superpages() {
-                table.before_change(hal, slot, condition, None);
-            }
-            let mark = if call == Hypercall::ClearRef { second::R } else { second::C };
-            found(table.clear(hal, slot, mark))
+        Hypercall::ClearRef => found(table.clear(hal, slot, second::R)),
+        _ => found(table.clear(hal, slot, second::C)),
+    }
+}
+
+/// On which condition a call with these flags and this argument means an entry.
+#[inline(always)]
+fn condition(flags: u64, argument: u64) -> Condition {
+    let if_set = |flag| (flags & flag != 0).then_some(argument);
+    Condition::new(if_set(AVPN), if_set(AND_CONDITION))
+}
+
+/// Whether such a call changes an entry of a large block, whose pages have to get their own size back first: it is to be
+/// made again then.
+#[inline(always)]
+pub(crate) fn divides_first<H: Tables>(
+    table: &HashTable,
+    call: Hypercall,
+    arguments: [u64; WORDS],
+) -> bool {
+    let names_large = match call {
+        Hypercall::Remove | Hypercall::Protect | Hypercall::ClearRef | Hypercall::ClearMod => {
+            table.is_large(arguments[1])
         }
+        Hypercall::BulkRemove => {
+            arguments.iter().step_by(2).any(|head| table.is_large(SLOT.get(*head)))
+        }
+        _ => false,
+    };
+    names_large && divides::<H>(table, call, arguments)
+}
+
+/// The same of a call that names one.
+#[cold]
+fn divides<H: Tables>(table: &HashTable, call: Hypercall, arguments: [u64; WORDS]) -> bool {
+    let [flags, slot, third, ..] = arguments;
+    let divides = |slot, condition, rights| table.divides::<H>(slot, condition, rights);
+    match call {
+        Hypercall::BulkRemove => {
+            let (requests, _) = requests(table, &arguments);
+            requests.into_iter().flatten().any(|(slot, condition)| divides(slot, condition, None))
+        }
+        Hypercall::Protect => divides(slot, condition(flags, third), Some(flags)),
+        _ => divides(slot, condition(flags, third), None),
     }
 }
 
@@ -122,11 +139,14 @@ fn outputs<const COUNT: usize>(outputs: [u64; COUNT]) -> HashAnswer {
     (H_SUCCESS, words)
 }
 
-/// H_BULK_REMOVE: up to four requests, to the first that is wrong or the end of them.
-fn remove_several<H: Tables>(table: &HashTable, hal: &H, mut words: [u64; WORDS]) -> HashAnswer {
+/// The entries that H_BULK_REMOVE names, to the first request that is wrong, which is the other output, or the end of
+/// them.
+#[inline(always)]
+fn requests(
+    table: &HashTable,
+    words: &[u64; WORDS],
+) -> ([Option<(u64, Condition)>; PAIRS], Option<usize>) {
     let mut requests = [None; PAIRS];
-    let mut result = H_SUCCESS;
-    let mut wrong = None;
     for (index, pair) in words.chunks_exact(2).enumerate() {
         let (head, address) = (pair[0], pair[1]);
         if KIND.get(head) == END {
@@ -141,14 +161,16 @@ fn remove_several<H: Tables>(table: &HashTable, hal: &H, mut words: [u64; WORDS]
         let slot = SLOT.get(head);
         let is_request = KIND.get(head) == REQUEST && slot < table.slots();
         let Some(condition) = condition.filter(|_| is_request) else {
-            (result, wrong) = (H_PARAMETER, Some(index));
-            break;
+            return (requests, Some(index));
         };
         requests[index] = Some((slot, condition));
     }
-    if table.may_have_superpages() {
-        table.before_removals(hal, requests);
-    }
+    (requests, None)
+}
+
+/// H_BULK_REMOVE: up to four requests.
+fn remove_several<H: Tables>(table: &HashTable, hal: &H, mut words: [u64; WORDS]) -> HashAnswer {
+    let (requests, wrong) = requests(table, &words);
     let removed = table.remove(hal, requests);
     for (index, request) in requests.iter().enumerate() {
         let head = &mut words[2 * index];
@@ -163,7 +185,7 @@ fn remove_several<H: Tables>(table: &HashTable, hal: &H, mut words: [u64; WORDS]
             *head = RESULT.set(answer, WRONG);
         }
     }
-    (result, words)
+    (if wrong.is_some() { H_PARAMETER } else { H_SUCCESS }, words)
 }
 
 const RESPONSE_HEAD: u64 = KIND.set(0, RESPONSE);

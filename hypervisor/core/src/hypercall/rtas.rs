@@ -177,9 +177,6 @@ fn start_cpu<H: Hal>(guest: &mut Guest<'_, H>, server: u32, entry: u32, argument
     if vcpu.activity() != Activity::Stopped {
         return status(HARDWARE);
     }
-    if let Some(table) = guest.partition.memory.hash_table() {
-        table.has_several(guest.hal);
-    }
     let entry = GuestRealAddress(u64::from(entry));
     let registers = Registers::started(entry, u64::from(argument), guest_time);
     let vcpu = &mut guest.partition.vcpus[server as usize];

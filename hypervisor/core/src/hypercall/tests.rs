@@ -529,9 +529,9 @@ fn calls_of_a_partition_that_is_to_be_suspended_are_made_again() {
         let mut registers = Registers::started(GuestRealAddress(behind), 9, 0);
         registers.msr = mode;
         registers.answer([0; 3]);
-        registers.retry([7, 1, 2, 3, 4, 5, 6, 8]);
+        registers.retry([7, 1, 2, 3, 4, 5, 6, 8, 9]);
         assert_eq!(registers.pc, call);
-        assert_eq!(registers.gpr[3..11], [7, 1, 2, 3, 4, 5, 6, 8]);
+        assert_eq!(registers.gpr[3..12], [7, 1, 2, 3, 4, 5, 6, 8, 9]);
     }
 }
 

@@ -127,9 +127,9 @@ pub enum Departure {
     ConferredToAll,
     /// It stopped itself.
     Stopped,
-    /// Its partition is to be suspended, and its hypercall was not carried out: it makes it again, with these in r3 to
-    /// r10, when it goes on.
-    Retries(Box<[u64; 8]>),
+    /// Its hypercall was not carried out, since its partition is to be suspended, or a block of pages is to change its
+    /// size before: it makes it again, with these in r3 to r11, when it goes on.
+    Retries(Box<[u64; 9]>),
     /// Its partition wants to start anew.
     Restarted,
     /// Its partition is over.

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use arch::bundle::RegisterPolicy;
+use arch::bundle::{RegisterPolicy, Translation};
 use arch::registers::msr;
 use loom::thread::spawn;
 
@@ -50,6 +50,8 @@ pub(super) struct Model {
     pub(super) time_limit: Option<u64>,
     /// The first partition is suspended when a thread looks, unless it ends before.
     pub(super) is_suspended: bool,
+    /// All have hashed page tables, and superpages when they are told to look.
+    pub(super) has_superpages: bool,
     /// Involuntary switches between threads, if not as many as the run is to try.
     pub(super) switches: Option<usize>,
 }
@@ -63,6 +65,7 @@ impl Model {
             ends: &[Outcome::PoweredOff],
             time_limit: None,
             is_suspended: false,
+            has_superpages: false,
             switches: None,
         }
     }
@@ -80,7 +83,7 @@ impl Model {
     }
 
     fn run(self, program: Program) {
-        let Self { threads, vcpus, ends, time_limit, is_suspended, .. } = self;
+        let Self { threads, vcpus, ends, time_limit, is_suspended, has_superpages, .. } = self;
         // Loom's threads borrow nothing.
         let memory_bytes = MEMORY_BYTES * vcpus.len() as u64;
         let bytes = memory_bytes + if is_suspended { AREA_BYTES } else { 0 };
@@ -90,7 +93,13 @@ impl Model {
         let partition = |(index, vcpus): (usize, &usize)| {
             let memory = Range::new(MEMORY_BYTES * index as u64, MEMORY_BYTES);
             let (name, lpid) = (index.to_string(), 1 + index as u32);
-            let mut partition = Partition::new(hal, name, lpid, memory).expect("there are tables");
+            let translation = if has_superpages { Translation::Hash } else { Translation::Radix };
+            let partition =
+                Partition::translated(hal, name, lpid, memory, translation, has_superpages);
+            let mut partition = partition.expect("there are tables");
+            if let Some(table) = partition.memory.hash_table() {
+                table.look_when_told();
+            }
             partition.time_limit = time_limit;
             if is_suspended && index == 0 {
                 let area = Range::new(memory_bytes, AREA_BYTES);

@@ -198,3 +198,30 @@ fn a_slice_is_given_to_one_that_is_ready_or_to_nobody() {
         _ => Departure::Stopped,
     });
 }
+
+/// A block of pages changes its size while no vCPU of the partition is in it, and before the one goes on for which it does.
+#[test]
+fn a_block_changes_its_size_while_nobody_is_in_the_partition() {
+    fn changes(running: &Running<'_, Machine>) -> u64 {
+        let table = running.system.hash_table(running.place.0).expect("a table");
+        table.superpages().expect("superpages").failures
+    }
+    let model = Model { has_superpages: true, ..Model::of(2, &[2]) };
+    model.try_with(|running, until| {
+        let before = changes(running);
+        let departure = match (running.place.1, turn(running)) {
+            (0, 0) => {
+                running.system.hash_table(running.place.0).expect("a table").wants_change();
+                Departure::Changed
+            }
+            (0, _) => {
+                assert_eq!(before, 1, "it goes on before that");
+                Departure::Stopped
+            }
+            _ if before == 0 => Machine::compute(running, until),
+            _ => OVER,
+        };
+        assert_eq!(changes(running), before, "it is in the partition meanwhile");
+        departure
+    });
+}

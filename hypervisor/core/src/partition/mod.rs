@@ -98,6 +98,8 @@ pub struct Partition<H: Memory> {
     pub ran_before: u64,
     /// How it is suspended, if it is to be.
     pub suspension: Option<Suspension>,
+    /// How many of its vCPUs are in it, or in a call: they run with the partition unlocked.
+    pub inside: usize,
     /// The time base when its end was decided: nothing that passes later is charged to it.
     pub end: Option<u64>,
 }
@@ -158,6 +160,7 @@ impl<H: Memory> Partition<H> {
             process_table: None,
             ran_before: 0,
             suspension: None,
+            inside: 0,
             end: None,
         })
     }

@@ -114,6 +114,15 @@ impl<H: Windows> Vcpu<H> {
         matches!(self.activity, Activity::Running { .. })
     }
 
+    /// The hardware thread that it runs on now, if it runs.
+    #[must_use]
+    pub const fn thread(&self) -> Option<usize> {
+        match self.activity {
+            Activity::Running { thread } => Some(thread),
+            _ => None,
+        }
+    }
+
     /// It can run: it was started, woken, or has to wait for a processor.
     pub const fn become_ready(&mut self, _: MayRun<'_>) {
         self.activity = Activity::Ready;

@@ -13,8 +13,7 @@ use hypervisor_core::vcpu_id::VcpuId;
 
 use super::memory::address_of;
 use super::windows::{Reserved, frame_of};
-use crate::host_state::per_cpu::{THREADS_MAX, own_index};
-use crate::invalidation::{self, LPIDS};
+use crate::invalidation::LPIDS;
 use crate::radix::{MapError, PAGE_2M};
 use crate::registers::{isync, spr, write};
 use crate::single::Single;
@@ -72,12 +71,10 @@ pub(crate) unsafe fn set_own_table(lpid: u32) {
     unsafe { write::<{ spr::SDR1 }>((*TABLES.get())[lpid as usize]) };
 }
 
-/// This thread runs another vCPU, of this partition, whose the core is.
-pub(crate) fn change_partition(lpid: u32) {
+/// This thread runs another vCPU, whose partition has the core.
+pub(crate) fn change_partition(_: u32) {
     clear_coprocessors();
     isync();
-    const { assert!(THREADS_MAX <= u64::BITS as usize) };
-    invalidation::catch_up(lpid, own_index());
 }
 
 /// ACOP, TACR, TCSCR and CSIGR, by which a kernel would reach coprocessors: a partition has none, and what it writes

@@ -5,6 +5,7 @@ use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use super::Scope;
+use crate::host_state::per_cpu::THREADS_MAX;
 use crate::registers::{ptesync, read, spr};
 
 /// Partitions that there is room for, with the hypervisor itself: what LPIDR can name
@@ -40,10 +41,13 @@ fn sweep(scope: u64) {
 /// By partition, a bit for each thread that has to forget its translations before it runs it again.
 static STALE: [AtomicU64; LPIDS] = [const { AtomicU64::new(0) }; LPIDS];
 
-/// Makes this core forget what it has to forget of a partition, which is about to run on this thread; below 64.
+/// Makes this core forget what it has to forget of a partition, a vCPU of which is about to enter on this thread. Who
+/// leaves it something to forget has the partition locked meanwhile, and so has had the vCPU since.
+#[inline(always)]
 pub(crate) fn catch_up(lpid: u32, thread: usize) {
+    const { assert!(THREADS_MAX <= u64::BITS as usize) };
     let (stale, own) = (&STALE[lpid as usize], 1 << thread);
-    if stale.load(Ordering::Acquire) & own != 0 {
+    if stale.load(Ordering::Relaxed) & own != 0 {
         stale.fetch_and(!own, Ordering::AcqRel);
         invalidate_in_core(lpid);
     }

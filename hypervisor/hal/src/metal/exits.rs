@@ -119,8 +119,11 @@ extern "C" fn of_hash_table(
 ) -> Answered {
     // SAFETY: this is the hypercall's handler, and the vectors have stored the argument.
     let (running, a8) = unsafe { (running(), (*per_cpu()).r11) };
-    let Some((status, outputs)) = running.hash_hypercall(call, [a1, a2, a3, a4, a5, a6, a7, a8])
-    else {
+    let arguments = [a1, a2, a3, a4, a5, a6, a7, a8];
+    if running.waits_for_pages(call, arguments) {
+        return Answered { status: H_SUCCESS, what: What::Departs };
+    }
+    let Some((status, outputs)) = running.hash_hypercall(call, arguments) else {
         return Answered { status: H_FUNCTION, what: What::NoOutputs };
     };
     running.registers.gpr[4..12].copy_from_slice(&outputs);

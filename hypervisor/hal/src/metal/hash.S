@@ -33,7 +33,7 @@ hypercall_hash_guarded:                 # both are done
     site {AT_CALL}, hash_hypercall_guarded
     ld %r2, {TOC}(%r13)
 hash_hypercall_goes_on:
-    bl hal_hash_hypercall               # 0 and 3 as hal_hypercall, with r4-r11; 4 is not answered, r3-r10 are in the record
+    bl hal_hash_hypercall               # 0, 2 and 3 as hal_hypercall, with r4-r11; 4 is not answered, r3-r10 are in the record
 hash_answered:
     displace_for_entry %r5, %r6, %r7
     cmpldi %r4, 0
@@ -75,6 +75,7 @@ hash_with_outputs:
 
 # All other calls are answered where the hypervisor is translated.
 hash_translated:
+    cmpldi %cr1, %r4, 2
     .irp index, 3, 4, 5, 6, 7, 8, 9, 10
     ld %r\index, {GPR} + \index*8(%r12)
     .endr
@@ -83,6 +84,7 @@ hash_translated:
     ld %r2, {TOC}(%r13)
     leave_partition %r0, %r11
     mtmsrd %r12, 0
+    beq- %cr1, hash_departs
     bl hal_hypercall
 hash_translated_answered:
     cmpldi %r4, 1
@@ -95,6 +97,10 @@ hash_translated_answered:
     b hypercall_leave                   # too far for a conditional branch, as some below
 1:  enter_partition %r12
     b hash_answered
+
+hash_departs:
+    li %r4, 2
+    b hash_translated_answered
 
 hash_offer:
     offer_hypercall

@@ -302,6 +302,8 @@ impl Enter for Machine {
         let registers: *mut Registers = &raw mut *running.registers;
         let lpcr = running.lpcr;
         let cpu = per_cpu();
+        // It takes time, which is none of the vCPU's.
+        core_registers::catch_up(running.lpid());
         let now = read::<{ spr::TB }>();
         running.entered = now;
         // SAFETY: `running` and the record are borrowed for the whole call, and the exits' handlers, which

@@ -34,8 +34,17 @@ pub(super) struct Left {
     pub(super) call: Option<u64>,
     /// It wanted to `stop`, and may go on behind that: the hypervisor may have let it wait instead.
     pub(super) is_stop: bool,
+    /// It goes on in front of its hypercall, with what it called with.
+    pub(super) is_made_again: bool,
     /// On which thread.
     pub(super) thread: usize,
+}
+
+impl Left {
+    /// A call of the hashed page table may find that something has to be done before, with nobody in the partition.
+    fn may_be_made_again(&self) -> bool {
+        self.call.and_then(Hypercall::of_hash_table).is_some()
+    }
 }
 
 /// A vCPU that enters.
@@ -93,13 +102,14 @@ impl Judge {
     /// The rows in which `entry` is not what `left` may go on with.
     pub(super) fn differences(&self, left: &Left, entry: &Entry) -> Vec<usize> {
         let again = self.differences_from(left, entry);
-        if again.is_empty() || !left.is_stop {
+        let otherwise = if left.is_stop { 4 } else { -4 };
+        if again.is_empty() || !left.is_stop && !left.may_be_made_again() {
             return again;
         }
-        let mut behind = left.clone();
-        behind.values[self.pc] = behind.values[self.pc].wrapping_add(4);
-        let behind = self.differences_from(&behind, entry);
-        if behind.len() < again.len() { behind } else { again }
+        let mut other = Left { is_made_again: !left.is_stop, ..left.clone() };
+        other.values[self.pc] = other.values[self.pc].wrapping_add_signed(otherwise);
+        let other = self.differences_from(&other, entry);
+        if other.len() < again.len() { other } else { again }
     }
 
     fn differences_from(&self, left: &Left, entry: &Entry) -> Vec<usize> {
@@ -144,6 +154,7 @@ impl Judge {
             Rule::Kept => is == was,
             Rule::Spent => is_spent,
             Rule::Segment => is == was || is == 0 && entry.lpcr & lpcr::HR != 0,
+            Rule::Status | Rule::Output(_) if left.is_made_again => is == was,
             Rule::Status => STATUSES.contains(&(is as i64)),
             Rule::Output(number) => {
                 let has_output = left.call.is_some_and(|call| number < outputs(call));

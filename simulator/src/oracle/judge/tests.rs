@@ -24,6 +24,7 @@ impl Case {
             vector,
             call: None,
             is_stop: false,
+            is_made_again: false,
             thread: 0,
         };
         Self(judge, left, Entry { values, is_visible, lpcr: 0, secrets: vec![0x7777] })
@@ -157,4 +158,16 @@ fn counters_of_the_monitor_move_while_they_are_not_frozen_and_as_fast_as_time_le
     assert_eq!(left_with(monitor::PMAE).with(mmcr0, alert).wrong(), []);
     assert_eq!(left_with(0).with(mmcr0, alert).wrong(), [mmcr0]);
     assert_eq!(left_with(monitor::PMAE).with(mmcr0, alert | monitor::FCH).wrong(), [mmcr0]);
+}
+
+/// It is the same call then, with all that it called with.
+#[test]
+fn a_call_of_the_hashed_page_table_may_be_made_again() {
+    let again = |call| Case::call(call).with(Register::Pc, 0xFFC);
+    assert_eq!(again(Hypercall::BulkRemove).wrong(), []);
+    assert_eq!(again(Hypercall::BulkRemove).with(Register::Gpr(0), 0).wrong(), []);
+    for register in [Register::Gpr(3), Register::Gpr(11), Register::Gpr(20)] {
+        assert!(!again(Hypercall::BulkRemove).with(register, 0x2000).wrong().is_empty());
+    }
+    assert_eq!(again(Hypercall::Cppr).wrong(), [Register::Pc]);
 }

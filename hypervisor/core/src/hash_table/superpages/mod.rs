@@ -5,24 +5,29 @@
 //! its size alone changes; the partition reads what it wrote. Whatever changes one of them first gives all pages of
 //! the block their own size back.
 //!
+//! From time to time a vCPU that is about to enter looks at some entries ([`HashTable::look`]): one that was there at a
+//! look before is old, and its block is made large if all of it is there and alike. Calls of the table pay nothing for
+//! that, pages that live for a moment stay as they are, and what the looks and the changes take is a bounded part of
+//! the time.
+//!
 //! No address is ever translated by two sizes: all entries of a block are invalid, and no translation by them is left,
-//! before the first has its new size. In between an access would miss. So blocks change only in calls of a partition
-//! that has started one vCPU: nobody else is in it. When a second one starts, all pages get their own size back.
+//! before the first has its new size. In between an access would miss. So blocks change while no vCPU is in the
+//! partition ([`HashTable::change_sizes`]).
 //!
 //! R and C: the processor sets them in the entry that it loaded, and another entry of a large page says nothing. So
 //! all pages of a block that is made large count as referenced from then on, and as changed if they may be stored into.
 //! Source: `docs/facts/hashed-translation.md`.
 
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use arch::hash::{EntryForm, GROUP_ENTRIES, LARGE_PAGES, PageSize, first, hash, second};
 
 use super::{
-    Condition, HashTable, LOCK, MADE_LARGE, MARKS, OWN, Taken, WITHOUT_L, entry, form, protected,
+    Condition, HashTable, LOCK, MADE_LARGE, MARKS, OLD, OWN, Taken, WITHOUT_L, entry, form, lock,
+    protected,
 };
-use crate::hal::{HalError, Tables};
-use crate::sync::Word;
+use crate::hal::{HalError, Platform, Tables};
+use crate::sync::{Word, spin_loop};
 
 /// log2 of the bytes of a block.
 const BLOCK_LOG2: u32 = 24;
@@ -30,17 +35,25 @@ const BLOCK_LOG2: u32 = 24;
 const IN_BLOCK: u64 = (1 << BLOCK_LOG2) - 1;
 /// Pages of 4 KiB of a block.
 const BLOCK_UNITS: u64 = 1 << (BLOCK_LOG2 - entry::SMALL_LOG2);
-/// Virtual blocks that show one block of memory and may be large.
-const PLACES: usize = 4;
-/// A block is made large again at once until it has lapsed so often; each further time doubles how often that has to be
-/// possible.
-const FREE_LAPSES: u64 = 2;
-/// log2 of how often it has to be possible at most.
-const PATIENCE_LOG2_MAX: u64 = 20;
-/// Instead of an awaited page: the block is large.
-const IS_LARGE: u64 = u64::MAX;
 /// Instead of a slot: there is none.
 const NO_SLOT: u64 = u64::MAX;
+
+/// Ticks of the time base between two looks, at least: 10 ms of 512 MHz.
+const PERIOD: u64 = 5_120_000;
+/// Looks and changes may take one of so many ticks.
+const SHARE: u64 = 1024;
+/// Ticks for which that may be ahead of the time: a partition that starts has 4 ms to itself.
+const AHEAD: u64 = 4 * SHARE * 512_000;
+/// Groups that a look reads, at most.
+const STEPS: u64 = 16;
+/// Pages that a look looks for, about.
+const PROBES: u64 = BLOCK_UNITS;
+/// One group of so many is read. The pages of 64 KiB of a block lie in so many groups, one in each, and those of 4 KiB in
+/// more.
+const STRIDE: u64 = 256;
+/// How far apart pages are that are looked for one after the other, and groups that are read in another pair of sweeps;
+/// odd, so that all have their turn.
+const LEAP: u64 = 77;
 
 /// What was done.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -49,51 +62,35 @@ pub struct Counts {
     pub promotions: u64,
     /// Blocks whose pages got their own size back.
     pub demotions: u64,
-    /// Times that a block had looked whole, and had a page in the way.
+    /// Times that the block of an old page was not whole.
     pub failures: u64,
-    /// Times that a block was whole and waited, because it had lapsed before.
-    pub waits: u64,
+    /// Ticks of the time base that all of that took.
+    pub ticks: u64,
 }
 
-/// What is known of where a partition shows its memory.
+/// What is known for a partition that is to have superpages. All but `large` and `divides` is read and written with the
+/// partition locked.
 #[derive(Debug)]
 pub(super) struct Superpages {
-    blocks: Vec<Block>,
-    /// Not 0: more than one vCPU was started.
-    is_over: Word,
+    /// How many blocks are large.
+    large: Word,
+    /// The slot of a large page, and one more, whose block's pages are to have their own size back before a vCPU
+    /// enters; 0 if there is none.
+    divides: Word,
+    /// The same of an old page whose block is whole, and is to be made large.
+    joins: Word,
+    /// How many groups were read.
+    steps: Word,
+    /// When the next look is due.
+    due: Word,
+    /// Until when looks and changes have had their share of the time.
+    shared: Word,
     promotions: Word,
     demotions: Word,
     failures: Word,
-    waits: Word,
+    ticks: Word,
     /// While a block changes its size: the slots of its pages.
     slots: Vec<Word>,
-}
-
-/// An aligned block of memory.
-#[derive(Debug)]
-struct Block {
-    /// How many 4 KiB of it entries of base pages show; what is shown twice counts twice. With fewer than a block has
-    /// no place shows all of it.
-    shown: Word,
-    places: [Place; PLACES],
-}
-
-/// A virtual block that shows it.
-#[derive(Debug)]
-struct Place {
-    /// Its [`Shape::name`]; 0 if there is none.
-    name: Word,
-    /// The second doubleword that the entry of its first page has to have, without R and C; those of the others differ
-    /// in the address alone.
-    wanted: Word,
-    /// The first page that was not there, or unlike that. [`IS_LARGE`] if the block is large.
-    awaited: Word,
-    /// Not 0: all others were there and alike.
-    is_known: Word,
-    /// How often it was demoted, or had looked whole and was not.
-    lapses: Word,
-    /// How often it has to wait yet.
-    waits: Word,
 }
 
 /// A virtual block, as the entries of its pages have it.
@@ -110,24 +107,11 @@ struct Shape {
 /// The bit of an abbreviated address that tells the halves of a block apart.
 const SECOND_HALF: u64 = 1 << first::AVA_SHIFT;
 const _: () = assert!(first::AVA_OMITS_LOG2 + 1 == BLOCK_LOG2);
-/// Bits of a name that no abbreviated address has.
-const NAME_LOW: u64 = 0x7F;
-const _: () = assert!(EntryForm::V2.abbreviated & NAME_LOW == 0);
 
 impl Shape {
     const fn of(form: EntryForm, words: [u64; 2], page_log2: u32) -> Self {
         let abbreviated = words[0] & form.abbreviated & !SECOND_HALF;
         Self { abbreviated, segment_size: form.segment_size_of(words), page_log2 }
-    }
-
-    /// What no other one has; not 0.
-    const fn name(self) -> u64 {
-        self.abbreviated | (self.page_log2 as u64) << 1 | self.segment_size
-    }
-
-    const fn named(name: u64) -> Self {
-        let page_log2 = (name & NAME_LOW) as u32 >> 1;
-        Self { abbreviated: name & !NAME_LOW, segment_size: name & 1, page_log2 }
     }
 
     const fn pages(self) -> u64 {
@@ -156,10 +140,11 @@ impl Shape {
     }
 }
 
-/// Where the entry of a base page is shown: the virtual block, which page of it, and what it has for the first page.
+/// Where the entry of a base page is shown: the virtual block, and the second doubleword that the entry of its first page
+/// has to have, without R and C; those of the others differ in the address alone.
+#[derive(Clone, Copy)]
 struct Shown {
     shape: Shape,
-    page: u64,
     wanted: u64,
 }
 
@@ -174,8 +159,8 @@ impl Shown {
         {
             return None;
         }
-        let (shape, page) = (Shape::of(form, words, page_log2), offset >> page_log2);
-        Some(Self { shape, page, wanted: (words[1] & !MARKS) - offset })
+        let shape = Shape::of(form, words, page_log2);
+        Some(Self { shape, wanted: (words[1] & !MARKS) - offset })
     }
 }
 
@@ -214,90 +199,47 @@ impl Search {
 }
 
 impl Superpages {
-    /// For so many bytes of memory that the partition shows nowhere.
-    pub(super) fn new(memory_bytes: u64) -> Result<Self, HalError> {
-        let count = (memory_bytes >> BLOCK_LOG2) as usize;
-        let (mut blocks, mut slots) = (Vec::new(), Vec::new());
-        blocks.try_reserve_exact(count).map_err(|_| HalError::OutOfTables)?;
-        blocks.extend((0..count).map(|_| Block::new()));
+    /// For an empty table.
+    pub(super) fn new() -> Result<Self, HalError> {
+        let mut slots = Vec::new();
         slots.try_reserve_exact(BLOCK_UNITS as usize).map_err(|_| HalError::OutOfTables)?;
         slots.extend((0..BLOCK_UNITS).map(|_| Word::zero()));
-        let [is_over, promotions, demotions, failures, waits] =
+        let [large, divides, joins, steps, due, shared, promotions, demotions, failures, ticks] =
             core::array::from_fn(|_| Word::zero());
-        Ok(Self { blocks, is_over, promotions, demotions, failures, waits, slots })
+        Ok(Self {
+            large,
+            divides,
+            joins,
+            steps,
+            due,
+            shared,
+            promotions,
+            demotions,
+            failures,
+            ticks,
+            slots,
+        })
     }
 
-    /// The table is empty, and one vCPU starts.
+    /// The table is emptied.
     pub(super) fn reset(&self) {
-        for block in &self.blocks {
-            block.shown.set(0);
-            block.places.iter().for_each(Place::forget);
-        }
-        self.is_over.set(0);
-    }
-
-    /// The block of a page that the partition wrote so.
-    #[inline(always)]
-    fn block(&self, kept: u64) -> Option<&Block> {
-        self.blocks.get(((kept & EntryForm::V2.address) >> BLOCK_LOG2) as usize)
-    }
-
-    /// An entry with these words, the second of which the partition wrote, comes or goes: its block.
-    #[inline(always)]
-    fn count(&self, words: [u64; 2], times: i64) -> Option<&Block> {
-        let block = self.block(words[1])?;
-        let units = if words[0] & first::L == 0 { 1 } else { units_of_large(words) };
-        block.shown.set(block.shown.get().saturating_add_signed(times * units));
-        Some(block)
-    }
-}
-
-/// How many 4 KiB an entry with L=1 shows, if its page is a base page.
-#[inline(never)]
-fn units_of_large(words: [u64; 2]) -> i64 {
-    own_log2(words).map_or(0, |log2| 1 << (log2 - entry::SMALL_LOG2))
-}
-
-impl Block {
-    fn new() -> Self {
-        Self { shown: Word::zero(), places: core::array::from_fn(|_| Place::new()) }
-    }
-
-    fn place(&self, name: u64) -> Option<&Place> {
-        self.places.iter().find(|place| place.name.get() == name)
-    }
-}
-
-impl Place {
-    fn new() -> Self {
-        let [name, wanted, awaited, is_known, lapses, waits] =
-            core::array::from_fn(|_| Word::zero());
-        Self { name, wanted, awaited, is_known, lapses, waits }
-    }
-
-    /// There is none.
-    fn forget(&self) {
-        let Self { name, wanted, awaited, is_known, lapses, waits } = self;
-        for word in [name, wanted, awaited, is_known, lapses, waits] {
+        for word in [&self.large, &self.divides, &self.joins] {
             word.set(0);
         }
     }
 
-    fn is_large(&self) -> bool {
-        self.awaited.get() == IS_LARGE
+    /// Whether a block is to change its size before a vCPU enters.
+    fn awaits_change(&self) -> bool {
+        self.divides.get() != 0 || self.joins.get() != 0
     }
 
-    fn awaits(&self, page: u64, is_known: bool) {
-        self.awaited.set(page);
-        self.is_known.set(u64::from(is_known));
-    }
-
-    /// It was demoted, or had looked whole and was not.
-    fn lapse(&self) {
-        let lapses = self.lapses.get() + 1;
-        self.lapses.set(lapses);
-        let patience = lapses.saturating_sub(FREE_LAPSES).min(PATIENCE_LOG2_MAX);
-        self.waits.set((1 << patience) - 1);
+    /// Looks or changes took from `begin` to `end`.
+    fn took(&self, begin: u64, end: u64) {
+        let taken = end.saturating_sub(begin);
+        self.ticks.set(self.ticks.get() + taken);
+        let shared = self.shared.get().max(begin).saturating_add(taken.saturating_mul(SHARE));
+        self.shared.set(shared);
+        self.due.set(end.saturating_add(PERIOD).max(shared.saturating_sub(AHEAD)));
     }
 }
 
@@ -305,201 +247,186 @@ fn add_one(count: &Word) {
     count.set(count.get() + 1);
 }
 
+/// A slot that was noted with one more, which is noted no more.
+fn take_slot(word: &Word) -> Option<u64> {
+    let slot = word.get().checked_sub(1)?;
+    word.set(0);
+    Some(slot)
+}
+
 impl HashTable {
     /// What was done to give the partition superpages, if it has them.
     #[must_use]
     pub fn superpages(&self) -> Option<Counts> {
-        let Superpages { promotions, demotions, failures, waits, .. } = self.superpages.as_ref()?;
+        let Superpages { promotions, demotions, failures, ticks, .. } = self.superpages.as_ref()?;
         Some(Counts {
             promotions: promotions.get(),
             demotions: demotions.get(),
             failures: failures.get(),
-            waits: waits.get(),
+            ticks: ticks.get(),
         })
     }
 
-    /// More than one vCPU runs from now on, and none is in the partition: all pages get their own size back, and keep
-    /// it.
-    pub fn has_several<H: Tables>(&self, hal: &H) {
-        let Some(superpages) = &self.superpages else { return };
-        superpages.is_over.set(1);
-        let places = superpages.blocks.iter().flat_map(|block| &block.places);
-        for place in places.filter(|place| place.is_large()) {
-            self.demote(hal, superpages, Shape::named(place.name.get()));
-            place.forget();
-        }
+    /// No look is due before [`HashTable::wants_change`].
+    #[cfg(loom)]
+    pub(crate) fn look_when_told(&self) {
+        self.superpages.as_ref().expect("superpages").due.set(u64::MAX);
     }
 
-    /// An entry came into `slot`, for which the partition wrote these words.
-    #[inline(never)]
-    pub fn has_come<H: Tables>(&self, hal: &H, slot: u64, words: [u64; 2]) {
-        if let Some(superpages) = &self.superpages
-            && let Some(block) = superpages.count(words, 1)
-            && block.shown.get() >= BLOCK_UNITS
-        {
-            self.look(hal, superpages, block, slot);
-        }
+    /// A block is to be made large, which will not be whole.
+    #[cfg(loom)]
+    pub(crate) fn wants_change(&self) {
+        self.superpages.as_ref().expect("superpages").joins.set(1);
     }
 
-    /// The entries in these slots go, each on its condition: their pages get their own size back.
-    #[inline(never)]
-    pub fn before_removals<H: Tables, const COUNT: usize>(
-        &self,
-        hal: &H,
-        requests: [Option<(u64, Condition)>; COUNT],
-    ) {
-        let Some(superpages) = &self.superpages else { return };
-        for (index, request) in requests.iter().enumerate() {
-            let Some((slot, condition)) = *request else { continue };
-            let Some((_, kept)) = self.meant::<H>(slot, condition) else { continue };
-            // An entry goes once.
-            let mut earlier = requests[..index].iter().flatten();
-            let is_same = |(other, condition): &(u64, Condition)| {
-                *other == slot && self.meant::<H>(slot, *condition).is_some()
-            };
-            if earlier.any(is_same) {
-                continue;
-            }
-            if kept & MADE_LARGE != 0 {
-                self.give_back(hal, slot);
-            }
-            // The hypervisor's own were not counted when they came.
-            if let Some((entry, kept)) = self.at(slot)
-                && entry.first() & OWN == 0
-            {
-                superpages.count([entry.first(), kept.get()], -1);
-            }
-        }
+    /// When a vCPU that is about to enter has to call [`HashTable::look`] first, if the partition is to have superpages;
+    /// at once if a block is to change its size.
+    #[must_use]
+    pub fn next_look(&self) -> Option<u64> {
+        let superpages = self.superpages.as_ref()?;
+        Some(if superpages.awaits_change() { 0 } else { superpages.due.get() })
     }
 
-    /// Both words of the entry in `slot`, the second as it was kept, if the condition holds for it. Nobody else is in
-    /// the partition, and nobody has an entry.
-    fn meant<H: Tables>(&self, slot: u64, condition: Condition) -> Option<(u64, u64)> {
-        let (entry, kept) = self.at(slot)?;
-        let first = entry.first();
-        let seen = Taken { slot, entry, kept, first };
-        let is_meant = first & first::V != 0 && condition.holds::<H>(&seen);
-        is_meant.then(|| (first, kept.get()))
-    }
-
-    /// The entry in `slot` gets these rights, if the condition holds for it, or its R or C is cleared, if there are
-    /// none: its page gets its own size back. Whether there is nothing to do, as nothing changes in a large page.
-    #[inline(never)]
-    pub fn before_change<H: Tables>(
-        &self,
-        hal: &H,
-        slot: u64,
-        condition: Condition,
-        rights: Option<u64>,
-    ) -> bool {
-        let meant = self.meant::<H>(slot, condition);
-        let Some((_, kept)) = meant.filter(|(_, kept)| kept & MADE_LARGE != 0) else {
-            return false;
-        };
-        if rights.is_some_and(|rights| protected(kept, rights) == kept) {
-            return true;
-        }
-        self.give_back(hal, slot);
-        false
-    }
-
-    /// The entry in `slot` has other rights.
-    #[inline(never)]
-    pub fn has_changed<H: Tables>(&self, hal: &H, slot: u64) {
-        if let Some(superpages) = &self.superpages
-            && let Some((_, kept)) = self.at(slot)
-            && let Some(block) = superpages.block(kept.get())
-            && block.shown.get() >= BLOCK_UNITS
-        {
-            self.look(hal, superpages, block, slot);
-        }
-    }
-
-    /// Whether the partition may have superpages, and all changes of its entries are to be told.
+    /// Whether there are large blocks, so that calls have to ask [`HashTable::divides`] first.
     #[inline(always)]
     #[must_use]
-    pub fn may_have_superpages(&self) -> bool {
-        self.superpages.as_ref().is_some_and(|superpages| superpages.is_over.get() == 0)
+    pub fn has_large(&self) -> bool {
+        self.superpages.as_ref().is_some_and(|superpages| superpages.large.get() != 0)
     }
 
-    /// A page of the block came, or allows something else: if it is the awaited one of its place, or that one came
-    /// unnoticed, looks at those behind that, and makes them one if all are there and alike.
-    #[inline(never)]
-    fn look<H: Tables>(&self, hal: &H, superpages: &Superpages, block: &Block, slot: u64) {
-        let Some((entry, kept)) = self.at(slot) else { return };
-        let words = [entry.first(), entry.second()];
-        if words[0] & OWN != 0 {
-            return;
+    /// Whether the entry in `slot`, if there is one, is of a large block.
+    #[inline(always)]
+    pub fn is_large(&self, slot: u64) -> bool {
+        self.at(slot).is_some_and(|(_, kept)| kept.get() & MADE_LARGE != 0)
+    }
+
+    /// Whether the entry in `slot` is of a large block and changes, as the condition holds for it: if so, its pages get
+    /// their own size back before a vCPU enters, and the call is to be made again then. With `rights`, the flags of
+    /// H_PROTECT, it changes only if it has others.
+    ///
+    /// Who asks is in the partition, so that no block changes its size meanwhile.
+    #[cold]
+    pub fn divides<H: Tables>(&self, slot: u64, condition: Condition, rights: Option<u64>) -> bool {
+        let (Some(superpages), Some((entry, kept))) = (&self.superpages, self.at(slot)) else {
+            return false;
+        };
+        let (first, word) = (entry.first(), kept.get());
+        let divides = first & first::V != 0
+            && word & MADE_LARGE != 0
+            && condition.holds::<H>(&Taken { slot, entry, kept, first })
+            && rights.is_none_or(|rights| protected(word, rights) != word);
+        if divides {
+            superpages.divides.set(slot + 1);
         }
-        let Some(shown) = Shown::new(form::<H>(), slot, words, kept.get()) else { return };
-        let place = self.place_of::<H>(block, &shown).filter(|place| !place.is_large());
-        let Some(place) = place else { return };
-        let Shown { shape, page, wanted } = shown;
+        divides
+    }
+
+    /// A vCPU is about to enter, with its partition locked. If nobody is in it, `is_alone`, changes what is to change;
+    /// looks at some entries, if that is due `now`. Whether a block is to change its size yet: nobody may enter before,
+    /// and whoever is in the partition has to leave it.
+    pub fn look<H: Tables + Platform>(&self, hal: &H, now: u64, is_alone: bool) -> bool {
+        let Some(superpages) = &self.superpages else { return false };
+        if superpages.awaits_change() && !is_alone {
+            return true;
+        }
+        let begin = hal.timebase();
+        if superpages.awaits_change() {
+            self.change_sizes(hal, superpages);
+        } else if now >= superpages.due.get()
+            && let Some((slot, shape)) = self.find_whole::<H>(superpages)
+        {
+            if is_alone {
+                self.promote(hal, superpages, shape);
+            } else {
+                superpages.joins.set(slot + 1);
+            }
+        }
+        superpages.took(begin, hal.timebase());
+        superpages.awaits_change()
+    }
+
+    /// Nobody is in the partition: changes what was noted.
+    fn change_sizes<H: Tables>(&self, hal: &H, superpages: &Superpages) {
+        if let Some(slot) = take_slot(&superpages.divides) {
+            self.give_back(hal, superpages, slot);
+        }
+        if let Some(slot) = take_slot(&superpages.joins) {
+            // It may have changed since it was found.
+            match self.shown::<H>(slot) {
+                Some(shown) if self.note_whole::<H>(superpages, shown).1 => {
+                    self.promote(hal, superpages, shown.shape);
+                }
+                _ => add_one(&superpages.failures),
+            }
+        }
+    }
+
+    /// Reads some groups, and finds a whole block: the slot of one of its pages. The slots of all are noted.
+    fn find_whole<H: Tables>(&self, superpages: &Superpages) -> Option<(u64, Shape)> {
+        let groups = self.slots() / GROUP_ENTRIES as u64;
+        let windows = groups.div_ceil(STRIDE);
+        let mut probes = 0;
+        let begin = superpages.steps.get();
+        for step in begin..begin + STEPS.min(windows) {
+            superpages.steps.set(step + 1);
+            // Each group is read in two sweeps, and in no look twice: what is there in both is old.
+            let group = step % windows * STRIDE + step / windows / 2 * LEAP % STRIDE;
+            let slots = group * GROUP_ENTRIES as u64..(group + 1) * GROUP_ENTRIES as u64;
+            for slot in slots.take_while(|slot| *slot < self.slots()) {
+                let Some(shown) = self.ages(slot).then(|| self.shown::<H>(slot)).flatten() else {
+                    continue;
+                };
+                let (looked_for, is_whole) = self.note_whole::<H>(superpages, shown);
+                if is_whole {
+                    return Some((slot, shown.shape));
+                }
+                add_one(&superpages.failures);
+                probes += looked_for;
+            }
+            if probes > PROBES {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Whether the entry in `slot`, if there is one, is old; from now on it is.
+    fn ages(&self, slot: u64) -> bool {
+        let Some((entry, kept)) = self.at(slot) else { return false };
+        let is_old = kept.get() & OLD != 0;
+        if !is_old && entry.first() & first::V != 0 {
+            let first = lock(entry, spin_loop);
+            if first & first::V != 0 {
+                kept.set(kept.get() | OLD);
+            }
+            entry.give(first);
+        }
+        is_old
+    }
+
+    /// Where the entry in `slot` is shown, if it is a base page's, of its own size, at one place of a block.
+    fn shown<H: Tables>(&self, slot: u64) -> Option<Shown> {
+        let (entry, kept) = self.at(slot)?;
+        let (words, kept) = ([entry.first(), entry.second()], kept.get());
+        let is_own = words[0] & (first::V | OWN | LOCK) == first::V && kept & MADE_LARGE == 0;
+        is_own.then(|| Shown::new(form::<H>(), slot, words, kept)).flatten()
+    }
+
+    /// Looks for all pages of a block, and notes their slots, until one is not there or unlike the others: how many were
+    /// looked for, and whether all are there.
+    fn note_whole<H: Tables>(&self, superpages: &Superpages, shown: Shown) -> (u64, bool) {
+        let Shown { shape, wanted } = shown;
         let search = Search::new(form::<H>(), shape, shape.own_l());
-        let is_alike = |page: u64| self.alike(search, page, place.wanted.get()) != NO_SLOT;
-        let awaited = place.awaited.get();
-        // A new place awaits its first page, which may be there already.
-        let mut next = if awaited == 0 { 0 } else { awaited + 1 };
-        if place.wanted.get() != wanted {
-            // All follow two that agree, the awaited one and another; one alone may come back.
-            if page == awaited || self.alike(search, awaited, wanted) == NO_SLOT {
-                return;
+        for count in 0..shape.pages() {
+            // Of a block that has some pages one is missed soon.
+            let page = count * LEAP % shape.pages();
+            let slot = self.alike(search, page, wanted);
+            if slot == NO_SLOT {
+                return (count + 1, false);
             }
-            place.wanted.set(wanted);
-            place.awaits(0, false);
-            next = 0;
-        } else if page != awaited && !is_alike(awaited) {
-            return;
+            superpages.slots[page as usize].set(slot);
         }
-        let find = |page: u64| {
-            let slot = self.alike(search, page, place.wanted.get());
-            (slot != NO_SLOT).then_some(slot)
-        };
-        let mut are_noted = false;
-        if place.is_known.get() == 0 {
-            if let Some(unlike) = superpages.note(next..shape.pages(), find) {
-                return place.awaits(unlike, false);
-            }
-            place.awaits(page, true);
-            are_noted = next == 0;
-        }
-        if place.waits.get() != 0 {
-            place.waits.set(place.waits.get() - 1);
-            return add_one(&superpages.waits);
-        }
-        // All may have changed since they were looked at.
-        if !are_noted && let Some(unlike) = superpages.note(0..shape.pages(), find) {
-            place.lapse();
-            place.awaits(unlike, false);
-            return add_one(&superpages.failures);
-        }
-        self.promote(hal, superpages, shape);
-        block.shown.set(block.shown.get().saturating_sub(BLOCK_UNITS));
-        place.awaits(IS_LARGE, false);
-        add_one(&superpages.promotions);
-    }
-
-    /// The place where a page is shown; if it has none yet, a new one, or that of a block whose first page is gone.
-    fn place_of<'a, H: Tables>(&self, block: &'a Block, shown: &Shown) -> Option<&'a Place> {
-        let name = shown.shape.name();
-        if let Some(place) = block.place(name) {
-            return Some(place);
-        }
-        let is_gone = |place: &&Place| {
-            let shape = Shape::named(place.name.get());
-            let search = Search::new(form::<H>(), shape, shape.own_l());
-            let mut is_there = false;
-            self.search(search, 0, |_| {
-                is_there = true;
-                true
-            });
-            !is_there && !place.is_large()
-        };
-        let place = block.place(0).or_else(|| block.places.iter().find(is_gone))?;
-        place.forget();
-        place.name.set(name);
-        place.wanted.set(shown.wanted);
-        Some(place)
+        (shape.pages(), true)
     }
 
     /// Calls `found` for each entry of a page that is searched for, until it says that this was it.
@@ -532,7 +459,7 @@ impl HashTable {
         alike
     }
 
-    /// Makes a block large whose slots are noted.
+    /// Makes a block large whose slots are noted. Nobody is in the partition.
     fn promote<H: Tables>(&self, hal: &H, superpages: &Superpages, shape: Shape) {
         let code = shape.large().code << entry::SMALL_LOG2;
         let below = IN_BLOCK & form::<H>().address;
@@ -542,49 +469,45 @@ impl HashTable {
             let changed = if entry::is_writable(second) { second::C } else { 0 };
             [first | first::L, second & !below | code | second::R | changed]
         });
+        add_one(&superpages.promotions);
+        add_one(&superpages.large);
     }
 
     /// Gives the pages of a large block their own size back.
     fn demote<H: Tables>(&self, hal: &H, superpages: &Superpages, shape: Shape) {
         let search = Search::new(form::<H>(), shape, first::L);
-        let find = |page: u64| {
-            let mut large = NO_SLOT;
+        for (page, place) in (0..shape.pages()).zip(&superpages.slots) {
+            place.set(NO_SLOT);
             self.search(search, page, |slot| {
                 let is_it = self.at(slot).is_some_and(|(entry, kept)| {
                     let words = [entry.first(), entry.second()];
                     let segment_size = form::<H>().segment_size_of(words);
                     kept.get() & MADE_LARGE != 0 && segment_size == shape.segment_size
                 });
-                large = if is_it { slot } else { NO_SLOT };
+                if is_it {
+                    place.set(slot);
+                }
                 is_it
             });
-            Some(large)
-        };
-        superpages.note(0..shape.pages(), find);
+        }
         let below = IN_BLOCK & EntryForm::V2.address;
         self.resize(hal, superpages, shape, |[first, second], kept| {
             kept.set(kept.get() & !(MADE_LARGE | WITHOUT_L));
             [first & !first::L | shape.own_l(), second & !below | kept.get() & below]
         });
         add_one(&superpages.demotions);
+        superpages.large.set(superpages.large.get().saturating_sub(1));
     }
 
-    /// The block with the entry in `slot`, which is large, gets its pages back.
-    #[cold]
-    fn give_back<H: Tables>(&self, hal: &H, slot: u64) {
-        let (Some(superpages), Some((entry, kept))) = (&self.superpages, self.at(slot)) else {
-            return;
-        };
+    /// The block with the entry in `slot`, if it is large, gets its pages back. Nobody is in the partition.
+    fn give_back<H: Tables>(&self, hal: &H, superpages: &Superpages, slot: u64) {
+        let Some((entry, kept)) = self.at(slot) else { return };
         let words = [entry.first(), entry.second()];
-        let size = entry::size(words).expect("only checked entries are there");
-        let shape = Shape::of(form::<H>(), words, size.base_log2);
-        self.demote(hal, superpages, shape);
-        let Some(block) = superpages.block(kept.get()) else { return };
-        block.shown.set(block.shown.get() + BLOCK_UNITS);
-        if let Some(place) = block.place(shape.name()) {
-            place.lapse();
-            place.awaits((kept.get() & IN_BLOCK) >> shape.page_log2, true);
+        if words[0] & first::V == 0 || kept.get() & MADE_LARGE == 0 {
+            return;
         }
+        let size = entry::size(words).expect("only checked entries are there");
+        self.demote(hal, superpages, Shape::of(form::<H>(), words, size.base_log2));
     }
 
     /// Changes the size of the pages whose slots are noted: all are invalid, and forgotten, before the first has its
@@ -609,21 +532,6 @@ impl HashTable {
             entry.give(first & !LOCK | first::V);
         }
         hal.publish_entries();
-    }
-}
-
-impl Superpages {
-    /// Notes the slots of these pages of a block that `find` finds: the first page for which it says that there is
-    /// none.
-    fn note(&self, pages: Range<u64>, find: impl Fn(u64) -> Option<u64>) -> Option<u64> {
-        let slots = &self.slots[pages.start as usize..pages.end as usize];
-        pages.zip(slots).find_map(|(page, place)| match find(page) {
-            Some(slot) => {
-                place.set(slot);
-                None
-            }
-            None => Some(page),
-        })
     }
 }
 

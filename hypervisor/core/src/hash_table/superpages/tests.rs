@@ -10,12 +10,12 @@ use arch::papr::hashed::{AVPN, END, KIND, REQUEST};
 use arch::papr::status::{H_NOT_FOUND, H_SUCCESS};
 use proptest::prelude::*;
 
-use super::{BLOCK_LOG2, Counts};
+use super::{AHEAD, BLOCK_LOG2, Counts, PERIOD, SHARE};
 use crate::fake::Fake;
 use crate::guest_memory::given::Given;
 use crate::hash_table::entry::{page_of, size};
-use crate::hash_table::{HashTable, OWN, bytes_log2};
-use crate::hypercall::{WORDS, of_hash_table};
+use crate::hash_table::{HashTable, bytes_log2};
+use crate::hypercall::{WORDS, divides_first, of_hash_table};
 use crate::memory::Range;
 
 /// Three blocks, at the second one of real memory.
@@ -92,10 +92,28 @@ impl Machine {
         Self { fake, table, given: Given::none_of(MEMORY) }
     }
 
+    /// The vCPU leaves, and comes back to make the call again, as often as blocks have to change their size first.
     fn call(&self, call: Hypercall, arguments: &[u64]) -> (i64, [u64; WORDS]) {
         let mut words = [0; WORDS];
         words[..arguments.len()].copy_from_slice(arguments);
+        while divides_first::<Fake>(&self.table, call, words) {
+            assert_eq!(self.table.next_look(), Some(0));
+            assert!(!self.table.look(&self.fake, self.fake.timebase.get(), true));
+        }
         of_hash_table(&self.table, &self.given, &self.fake, call, words)
+    }
+
+    /// Looks when the next look is due, `is_alone` in the partition: whether a block is to change yet.
+    fn look(&self, is_alone: bool) -> bool {
+        let Some(due) = self.table.next_look() else { return false };
+        let now = self.fake.timebase.get().max(due);
+        self.fake.timebase.set(now);
+        self.table.look(&self.fake, now, is_alone)
+    }
+
+    /// Looks so often that every page that is there is old, and every block large that can be.
+    fn settle(&self) {
+        (0..10).for_each(|_| assert!(!self.look(true)));
     }
 
     fn enter(&self, shown: Shown) -> u64 {
@@ -118,10 +136,10 @@ impl Machine {
         (entry.first() & first::V != 0).then(|| size([entry.first(), entry.second()]).unwrap())
     }
 
-    /// Promotions, demotions, failures and waits.
-    fn counts(&self) -> [u64; 4] {
-        let Counts { promotions, demotions, failures, waits } = self.table.superpages().unwrap();
-        [promotions, demotions, failures, waits]
+    /// Promotions and demotions.
+    fn counts(&self) -> [u64; 2] {
+        let Counts { promotions, demotions, .. } = self.table.superpages().unwrap();
+        [promotions, demotions]
     }
 
     /// Whether no address of a block is translated by two sizes.
@@ -149,10 +167,13 @@ fn a_block_whose_pages_are_there_and_alike_becomes_one() {
     for order in orders {
         let machine = Machine::new(true);
         let slots = machine.fill(order[..255].iter().copied());
-        assert_eq!(machine.counts(), [0; 4]);
+        machine.settle();
+        assert_eq!(machine.counts(), [0; 2]);
+        assert!(machine.table.superpages().unwrap().failures > 0);
         assert!(slots.iter().all(|slot| machine.size_at(*slot) == Some(MEDIUM)));
         machine.enter(Shown::medium(order[255]));
-        assert_eq!(machine.counts(), [1, 0, 0, 0]);
+        machine.settle();
+        assert_eq!(machine.counts(), [1, 0]);
         assert_eq!(machine.fake.forgotten.take(), [(7, true)], "all that was translated before");
         for page in 0..256 {
             let (group, [word, written]) = Shown::medium(page).entry();
@@ -180,7 +201,8 @@ fn pages_of_4_kib_do_and_their_entries_show_that_they_are_small() {
         ..Shown::medium(0)
     };
     let slots: Vec<u64> = (0..4096).map(|page| machine.enter(shown(page))).collect();
-    assert_eq!(machine.counts(), [1, 0, 0, 0]);
+    machine.settle();
+    assert_eq!(machine.counts(), [1, 0]);
     for (slot, page) in slots.iter().zip(0..) {
         assert_eq!(machine.size_at(*slot), Some(LARGE_PAGES[1]));
         let (_, [word, written]) = shown(page).entry();
@@ -202,6 +224,7 @@ fn who_may_store_into_no_page_has_changed_none() {
     let entered: Vec<_> = (0..256)
         .map(|page| machine.enter(Shown { rights: READ_ONLY, ..Shown::medium(page) }))
         .collect();
+    machine.settle();
     assert_eq!(machine.counts()[0], 1);
     let [_, written] = machine.table.read::<Fake>(entered[4]);
     assert_eq!(written & MARKS, second::R);
@@ -224,6 +247,7 @@ fn one_page_in_the_way_keeps_a_block_as_it_is() {
         let machine = Machine::new(true);
         let slots = machine.fill((0..256).filter(|page| *page != 200));
         machine.enter(odd);
+        machine.settle();
         assert_eq!(machine.counts()[0], 0, "{odd:?}");
         assert!(slots.iter().all(|slot| machine.size_at(*slot) == Some(MEDIUM)));
     }
@@ -235,6 +259,7 @@ fn a_page_that_is_there_twice_is_in_the_way() {
     let machine = Machine::new(true);
     machine.enter(Shown { is_secondary: true, ..Shown::medium(9) });
     machine.fill(0..256);
+    machine.settle();
     assert_eq!(machine.counts()[0], 0);
     assert!(machine.has_one_size());
 }
@@ -257,9 +282,10 @@ fn a_change_of_one_page_gives_all_their_size_back() {
     for (change, is_removal) in changes {
         let machine = Machine::new(true);
         let slots = machine.fill(shuffled());
+        machine.settle();
         machine.fake.forgotten.take();
         assert_eq!(change(&machine, slots[7]).0, H_SUCCESS);
-        assert_eq!(machine.counts(), [1, 1, 0, 0]);
+        assert_eq!(machine.counts(), [1, 1]);
         let forgotten = machine.fake.forgotten_pages.take();
         let sizes: Vec<_> = forgotten.iter().map(|(_, page)| page.size).collect();
         assert_eq!(sizes, [MEDIUM]);
@@ -280,96 +306,127 @@ fn a_change_of_one_page_gives_all_their_size_back() {
 fn what_changes_nothing_leaves_a_block_as_it_is() {
     let machine = Machine::new(true);
     let slots = machine.fill(0..256);
+    machine.settle();
     assert_eq!(machine.call(Hypercall::Protect, &[2, slots[3]]).0, H_SUCCESS);
     assert_eq!(machine.call(Hypercall::Remove, &[AVPN, slots[3], !0x7F]).0, H_NOT_FOUND);
     assert_ne!(machine.call(Hypercall::Read, &[0, slots[3]]).1[0], 0);
-    assert_eq!(machine.counts(), [1, 0, 0, 0]);
+    assert_eq!(machine.counts(), [1, 0]);
     assert_eq!(machine.size_at(slots[3]), Some(WHOLE));
 }
 
 /// As Linux does it: pages come read-only, and each may be stored into from the first store on.
 #[test]
 fn pages_that_change_one_by_one_become_one_again() {
-    for order in [(0..256).collect(), (0..256).rev().collect(), shuffled().collect::<Vec<_>>()] {
-        let machine = Machine::new(true);
-        let enter = |page| machine.enter(Shown { rights: READ_ONLY, ..Shown::medium(page) });
-        let slots: Vec<_> = (0..256).map(enter).collect();
-        assert_eq!(machine.counts(), [1, 0, 0, 0]);
-        for page in &order {
-            machine.call(Hypercall::Protect, &[2, slots[*page as usize]]);
-        }
-        assert_eq!(machine.counts(), [2, 1, 0, 0], "{order:?}");
-        assert_eq!(machine.size_at(slots[0]), Some(WHOLE));
+    let machine = Machine::new(true);
+    let enter = |page| machine.enter(Shown { rights: READ_ONLY, ..Shown::medium(page) });
+    let slots: Vec<_> = (0..256).map(enter).collect();
+    machine.settle();
+    assert_eq!(machine.counts(), [1, 0]);
+    for page in shuffled() {
+        machine.call(Hypercall::Protect, &[2, slots[page as usize]]);
+        machine.look(true);
     }
+    machine.settle();
+    assert_eq!(machine.counts(), [2, 1]);
+    assert_eq!(machine.size_at(slots[0]), Some(WHOLE));
 }
 
+/// What lives for a moment is left as it is.
 #[test]
-fn who_alternates_waits_twice_as_long_each_time() {
+fn a_block_is_made_large_once_its_pages_are_old() {
+    let machine = Machine::new(true);
+    for _ in 0..20 {
+        for slot in machine.fill(0..256) {
+            machine.look(true);
+            machine.call(Hypercall::Remove, &[0, slot]);
+        }
+        assert_eq!(machine.counts(), [0; 2]);
+    }
+    machine.fill(0..256);
+    assert!(!machine.look(true), "each page is read for the first time");
+    assert_eq!(machine.counts(), [0; 2]);
+    machine.look(true);
+    assert_eq!(machine.counts(), [1, 0]);
+}
+
+/// However often its pages change, a block takes no more than its share of the time.
+#[test]
+fn looks_and_changes_have_a_bounded_share_of_the_time() {
+    const COST: u64 = 200_000;
     let machine = Machine::new(true);
     let slots = machine.fill(0..256);
-    for _ in 0..10_000 {
+    let begin = machine.fake.timebase.get();
+    machine.fake.ticks_of_forgetting.set(COST);
+    for _ in 0..2000 {
+        machine.look(true);
         machine.call(Hypercall::Protect, &[READ_ONLY, slots[80]]);
         machine.call(Hypercall::Protect, &[2, slots[80]]);
     }
-    let [promotions, demotions, failures, waits] = machine.counts();
-    assert!((10..20).contains(&promotions), "{promotions}");
-    assert!(demotions + 1 >= promotions);
-    assert_eq!(failures, 0);
-    assert!(waits > 1000);
+    let ticks = machine.table.superpages().unwrap().ticks;
+    let elapsed = machine.fake.timebase.get() - begin;
+    let [promotions, demotions] = machine.counts();
+    assert!(promotions > 100 && demotions + 1 >= promotions, "{promotions}, {demotions}");
+    assert_eq!(ticks, COST * (promotions + demotions));
+    assert!(elapsed >= promotions * PERIOD);
+    assert!(ticks * SHARE <= elapsed + AHEAD + 2 * COST * SHARE, "{ticks} of {elapsed}");
+}
+
+/// While others are in the partition, a block is found, and changes when they are out; it may have changed meanwhile.
+#[test]
+fn a_block_changes_while_nobody_is_in_the_partition() {
+    let machine = Machine::new(true);
+    let slots = machine.fill(0..256);
+    assert!(!machine.look(false));
+    assert!(machine.look(false), "a whole block was found");
+    assert_eq!(machine.table.next_look(), Some(0));
+    assert!(machine.look(false), "somebody is inside yet");
+    assert_eq!(machine.counts(), [0; 2]);
+    assert!(!machine.look(true));
+    assert_eq!(machine.counts(), [1, 0]);
+    // The call is to be made again.
+    let arguments = [0, slots[9], 0, 0, 0, 0, 0, 0];
+    assert!(divides_first::<Fake>(&machine.table, Hypercall::Remove, arguments));
+    assert!(machine.look(false));
+    assert_eq!(machine.counts(), [1, 0]);
+    assert!(!machine.look(true));
+    assert_eq!(machine.counts(), [1, 1]);
+    assert!(!divides_first::<Fake>(&machine.table, Hypercall::Remove, arguments));
+    while !machine.look(false) {}
+    machine.call(Hypercall::Remove, &[0, slots[9]]);
+    assert!(!machine.look(true));
+    assert_eq!(machine.counts(), [1, 1], "it is not whole any more");
+    assert!(slots.iter().all(|slot| machine.size_at(*slot) != Some(WHOLE)));
 }
 
 #[test]
-fn with_a_second_vcpu_there_is_none_and_a_restart_begins_anew() {
+fn a_restart_begins_anew() {
     let machine = Machine::new(true);
-    let slots = machine.fill(0..256);
-    machine.table.has_several(&machine.fake);
-    assert_eq!(machine.counts(), [1, 1, 0, 0]);
-    assert!(slots.iter().all(|slot| machine.size_at(*slot) == Some(MEDIUM)));
-    machine.call(Hypercall::Remove, &[0, slots[1]]);
-    machine.enter(Shown::medium(1));
-    assert_eq!(machine.counts(), [1, 1, 0, 0]);
+    machine.fill(0..256);
+    machine.settle();
+    assert_eq!(machine.counts(), [1, 0]);
+    assert!(machine.table.has_large());
     let mut slot = Some(0);
     while let Some(next) = slot {
         slot = machine.table.empty(next, 4096);
     }
+    assert!(!machine.table.has_large());
     machine.fill(0..256);
-    assert_eq!(machine.counts(), [2, 1, 0, 0]);
+    machine.settle();
+    assert_eq!(machine.counts(), [2, 0]);
 }
 
-/// Five address spaces show one block, page by page in step: four become large, and the fifth costs no more than a
-/// look at each entry. When two of them are gone, another one has their place.
+/// Entries of the hypervisor's are none that a partition has entered, and none of a block.
 #[test]
-fn a_block_that_is_shown_at_five_places_is_large_at_four() {
+fn the_hypervisors_own_entries_are_left_alone() {
     let machine = Machine::new(true);
-    let shown = |place: u64, page| Shown { vsid: 0x200 + place, ..Shown::medium(page) };
-    let slots: Vec<[u64; 5]> = (0..256)
-        .map(|page| [0, 1, 2, 3, 4].map(|place| machine.enter(shown(place, page))))
-        .collect();
-    assert_eq!(machine.counts(), [4, 0, 0, 0]);
-    let large =
-        |place: usize| slots.iter().all(|slots| machine.size_at(slots[place]) == Some(WHOLE));
-    assert_eq!([0, 1, 2, 3, 4].map(large), [true, true, true, true, false]);
-    for slots in &slots {
-        machine.call(Hypercall::Remove, &[0, slots[0]]);
-        machine.call(Hypercall::Remove, &[0, slots[4]]);
+    for page in 0..4096 {
+        let (own, real) =
+            (GuestRealAddress(page << 12), RealAddress(MEMORY.start.0 + (page << 12)));
+        assert!(machine.table.add_real_mode(&machine.fake, own, real));
     }
-    (0..256).for_each(|page| _ = machine.enter(shown(9, page)));
-    assert_eq!(machine.counts()[0], 5);
-}
-
-/// Entries of the hypervisor's, which the partition takes out, are none of those that it has entered.
-#[test]
-fn the_hypervisors_own_entries_do_not_count() {
-    let machine = Machine::new(true);
-    let own = GuestRealAddress(0x100_0000);
-    assert!(machine.table.add_real_mode(&machine.fake, own, RealAddress(0x200_0000)));
-    machine.fill(0..255);
-    let slots = 0..machine.table.slots();
-    let is_own = |slot: &u64| machine.table.entries[*slot as usize].first() & OWN != 0;
-    let slot = slots.into_iter().find(is_own).unwrap();
-    assert_eq!(machine.call(Hypercall::Remove, &[0, slot]).0, H_SUCCESS);
-    machine.enter(Shown::medium(255));
-    assert_eq!(machine.counts(), [1, 0, 0, 0]);
+    machine.settle();
+    assert_eq!(machine.counts(), [0; 2]);
+    assert_eq!(machine.table.superpages().unwrap().failures, 0);
 }
 
 /// What a partition does to a few pages of a block.
@@ -404,7 +461,6 @@ proptest! {
     fn a_partition_does_not_notice(changes in prop::collection::vec(change(), 1..80)) {
         let machines = [true, false].map(Machine::new);
         let mut slots = machines.each_ref().map(|machine| machine.fill(0..256))[0].clone();
-        let mut promotions = 1;
         for change in changes {
             let answers = machines.each_ref().map(|machine| match change {
                 Change::Enter(page, rights) => {
@@ -437,10 +493,8 @@ proptest! {
             if let (Change::Enter(page, _), (H_SUCCESS, words)) = (&change, with) && words[0] != 0 {
                 slots[*page as usize] = words[0];
             }
+            prop_assert!(!machines[0].look(true));
             prop_assert!(machines[0].has_one_size());
-            let now = machines[0].counts()[0];
-            prop_assert!(now >= promotions);
-            promotions = now;
         }
         for slot in 0..machines[0].table.slots() {
             let [with, without] = machines.each_ref().map(|machine| machine.table.read::<Fake>(slot));
@@ -448,19 +502,5 @@ proptest! {
             prop_assert_eq!(with[1] & !MARKS, without[1] & !MARKS);
             prop_assert_eq!(with[1] & without[1] & MARKS, without[1] & MARKS, "none is lost");
         }
-    }
-}
-
-/// As our own kernels do it: the page is taken out, and entered with other rights.
-#[test]
-fn a_page_that_is_replaced_and_comes_back_makes_a_block_whole_again() {
-    for page in [0, 80, 255] {
-        let machine = Machine::new(true);
-        let mut slot = machine.fill(0..256)[page as usize];
-        for rights in [READ_ONLY, 2] {
-            machine.call(Hypercall::Remove, &[0, slot]);
-            slot = machine.enter(Shown { rights, ..Shown::medium(page) });
-        }
-        assert_eq!(machine.counts(), [2, 1, 0, 0], "page {page}");
     }
 }

@@ -266,12 +266,7 @@ pub fn load<H: Memory + Platform>(
     }
     let vcpus = root.children().zip(ids);
     let next = vcpus.map(|(node, id)| vcpu(partition, hal, &node, *id, could_have));
-    let next = next.collect::<Result<Vec<_>, _>>()?;
-    let started = next.iter().filter(|next| !matches!(next, Next::Stops)).count();
-    if let Some(table) = partition.memory.hash_table().filter(|_| started > 1) {
-        table.has_several(hal);
-    }
-    Ok(next)
+    next.collect()
 }
 
 /// Copies the memory.
@@ -321,8 +316,7 @@ fn enter<H: Memory + Platform>(
             Checked::new(form::<H>(), first, second, |address, bytes| memory.real(address, bytes));
         let slots = (slot < table.slots()).then(|| slot..slot + 1);
         let entered = checked.zip(slots).and_then(|(entry, slots)| table.enter(hal, slots, &entry));
-        let slot = entered.ok_or(ImageError::Property(ENTRIES))?;
-        table.has_come(hal, slot, [first, second]);
+        entered.ok_or(ImageError::Property(ENTRIES))?;
     }
     Ok(())
 }
