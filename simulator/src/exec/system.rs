@@ -135,21 +135,24 @@ fn mfmsr(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
 /// What every form of `mtmsr` leaves alone: LE, and what only an interrupt or its return changes.
 const MTMSR_KEEPS: u64 = msr::LE | msr::HV;
 
-fn mtmsr(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
+fn mtmsr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let high = 0xFFFF_FFFF_0000_0000;
-    write_msr(thread, i, thread.gpr[i.rs()] & !high | thread.msr() & high)
+    write_msr(thread, shared, i, thread.gpr[i.rs()] & !high | thread.msr() & high)
 }
 
-fn mtmsrd(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
-    write_msr(thread, i, thread.gpr[i.rs()])
+fn mtmsrd(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
+    write_msr(thread, shared, i, thread.gpr[i.rs()])
 }
 
-fn write_msr(thread: &mut Thread, i: Word, source: u64) -> Outcome {
+fn write_msr(thread: &mut Thread, shared: &Shared, i: Word, source: u64) -> Outcome {
     let old = thread.msr();
     if i.l_mtmsr() == 1 {
         let changes = msr::EE | msr::RI;
         thread.set_msr(old & !changes | source & changes);
-        return Ok(Flow::Synchronize);
+        // Neither bit changes how instructions are decoded or addresses translated.
+        let is_opened = thread.msr() & !old & msr::EE != 0;
+        let is_interrupted = is_opened && interrupt::pending(thread, shared).is_some();
+        return Ok(if is_interrupted { Flow::Synchronize } else { Flow::Next });
     }
     refuse_transaction(thread, source)?;
     let mut keeps = MTMSR_KEEPS;

@@ -38,8 +38,11 @@ pub(super) fn find_block(
         return Ok(number);
     }
     let address = EffectiveAddress(thread.nia);
-    // To make room for this translation the TLB may be emptied.
-    let offset = mmu::translate(thread, shared, address, Access::Fetch)?.offset;
+    let offset = match thread.shortcuts.fetch.find(address.0, 4) {
+        Some(offset) => offset,
+        // To make room for this translation the TLB may be emptied.
+        None => mmu::translate(thread, shared, address, Access::Fetch)?.offset,
+    };
     let number = blocks.find(&mut shared.memory, shared.processor, offset, mode);
     thread.shortcuts.insert_block(address.0, number);
     Ok(number)

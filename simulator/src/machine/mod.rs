@@ -5,6 +5,7 @@
 //! multiples of [`QUANTUM_CYCLES`], so how often somebody stops the machine to look does not change what
 //! it does.
 
+mod agenda;
 mod engines;
 mod execution;
 mod look;
@@ -41,6 +42,7 @@ use crate::state::memory::Memory;
 use crate::state::shared::{FirmwarePlace, Shared};
 use crate::state::thread::Thread;
 use crate::state::xics::Xics;
+use agenda::Agenda;
 use places::Places;
 
 /// Slices of threads end at multiples of so many cycles of their time, in functional mode.
@@ -69,14 +71,15 @@ pub struct Machine {
     /// Which interrupt out of a partition begins a region.
     begin_at: Option<(Vector, Region)>,
     places: Places,
+    agenda: Agenda,
 }
 
 impl Machine {
     /// A machine in this state.
     fn of(state: State) -> Self {
         let (blocks, operations) = (Blocks::default(), TimedBlocks::default());
-        let (stop_at, places) = (Vec::new(), Places::default());
-        Self { state, blocks, operations, stop_at, at_mark: None, begin_at: None, places }
+        let (stop_at, places, agenda) = (Vec::new(), Places::default(), Agenda::default());
+        Self { state, blocks, operations, stop_at, at_mark: None, begin_at: None, places, agenda }
     }
 
     /// Ends each run behind one of these marks, with [`RunState::AtMark`]; they are no part of the machine's state.

@@ -4,8 +4,8 @@ use arch::interrupt::Vector;
 use arch::marker::Mark;
 use arch::opal::token;
 
-use super::execution::{StretchEnd, execute, find_block, next_at};
-use super::{Machine, QUANTUM_CYCLES, Report, power, siblings, step, subcores};
+use super::execution::{StretchEnd, execute, find_block};
+use super::{Machine, Report, power, siblings, step, subcores};
 use crate::exec::Mode;
 use crate::interrupt::{self, Taken};
 use crate::machine::state::State;
@@ -52,6 +52,7 @@ impl Machine {
 
     fn run_to_end<O: Observer>(&mut self, steps: u64, observer: &mut O) -> RunState {
         let target = self.state.steps().saturating_add(steps);
+        self.agenda.forget();
         loop {
             if let Err((index, reason)) = self.pay_attention() {
                 return self.stopped(index, reason);
@@ -70,7 +71,7 @@ impl Machine {
             if let Some(thread) = self.places.take_reached() {
                 return RunState::AtPlace { thread };
             }
-            let now = self.state.steps();
+            let now = self.steps();
             if now >= target {
                 return RunState::Running;
             }
@@ -97,10 +98,20 @@ impl Machine {
             } else {
                 self.slice(index, budget, observer).map_err(|reason| (index, reason))
             };
+            self.agenda.note(&self.state.threads[index]);
             if let Err((index, reason)) = end {
                 return self.stopped(index, reason);
             }
         }
+    }
+
+    /// Instructions completed and interrupts taken by all threads.
+    fn steps(&mut self) -> u64 {
+        if self.state.timing.is_some() {
+            return self.state.steps();
+        }
+        self.agenda.look(&self.state.threads);
+        self.agenda.all_steps()
     }
 
     fn stopped(&mut self, index: usize, reason: impl ToString) -> RunState {
@@ -111,6 +122,7 @@ impl Machine {
     /// Ends the sleep of thread `index`.
     fn wake<O: Observer>(&mut self, index: usize, observer: &mut O) {
         let from = self.state.threads[index].activity;
+        self.agenda.forget();
         let taken = power::wake(&mut self.state, index);
         let State { threads, shared, timing, .. } = &mut self.state;
         // What ended the wait may have been a timer.
@@ -144,26 +156,9 @@ impl Machine {
         }
     }
 
-    /// The thread that is furthest behind, in whole quanta; the first of several. One that waits in
-    /// `stop` or `wait` is where it will wake. In timing mode turns decide instead.
+    /// The thread that goes on. In timing mode turns decide.
     fn next_thread(&mut self) -> Option<usize> {
-        if self.state.timing.is_some() {
-            return self.next_turn();
-        }
-        let next = self.state.threads.iter().filter_map(|thread| Some((next_at(thread)?, thread)));
-        next.min_by_key(|(cycle, _)| cycle / QUANTUM_CYCLES).map(|(_, thread)| thread.index)
-    }
-
-    /// The cycle up to which thread `index` may go on alone: the start of the quantum in which another
-    /// thread has something to do, or the end of this one.
-    fn slice_end(&self, index: usize) -> u64 {
-        let others = self.state.threads.iter().filter(|thread| thread.index != index);
-        let start = self.state.threads[index].time.cycles();
-        let quantum_end = (start / QUANTUM_CYCLES + 1) * QUANTUM_CYCLES;
-        match others.filter_map(next_at).min() {
-            Some(cycle) => quantum_end.max(cycle / QUANTUM_CYCLES * QUANTUM_CYCLES),
-            None => u64::MAX,
-        }
+        if self.state.timing.is_some() { self.next_turn() } else { self.agenda.first() }
     }
 
     /// Looks at what happened: finds out anew when each waiting thread wakes, and does what is planned for
@@ -176,12 +171,14 @@ impl Machine {
         if !shared.shared_writes().is_empty() {
             siblings::tell(threads, shared);
             shared.clear_shared_writes();
+            self.agenda.forget();
             if threads.iter().any(|thread| thread.activity.is_asleep()) {
                 // The timers of a thread that waits may be due at another cycle now.
                 shared.call_attention();
             }
         }
         if shared.is_calling() {
+            self.agenda.forget();
             subcores::arrange(threads, shared)?;
             shared.clear_attention();
             power::find_levels(threads, shared);
@@ -226,7 +223,8 @@ impl Machine {
         let thread = &self.state.threads[index];
         let limit = thread.steps().saturating_add(budget);
         // A step is a cycle.
-        let end = self.slice_end(index).min(thread.time.cycles().saturating_add(budget));
+        let now = thread.time.cycles();
+        let end = self.agenda.slice_end(index, now).min(now.saturating_add(budget));
         while self.state.threads[index].time.cycles() < end
             && self.state.threads[index].steps() < limit
         {
@@ -339,6 +337,7 @@ impl Machine {
                 Ok(false)
             }
             Cause::Firmware => {
+                self.agenda.forget();
                 if opal::hold(&mut self.state, index) {
                     return Ok(true);
                 }

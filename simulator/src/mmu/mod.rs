@@ -106,7 +106,7 @@ pub fn translate(
         match access {
             Access::Load => thread.shortcuts.read.insert(address.0, page),
             Access::Store => thread.shortcuts.write.insert(address.0, page),
-            Access::Fetch => {}
+            Access::Fetch => thread.shortcuts.fetch.insert(address.0, page),
         }
     }
     Ok(Place { offset, inhibited })

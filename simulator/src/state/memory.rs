@@ -19,7 +19,7 @@ pub mod flags {
     pub const WRITTEN: u8 = 1;
     /// Instructions were decoded from the frame.
     pub const CODE: u8 = 2;
-    /// A thread holds, or held, a reservation in the frame.
+    /// A thread holds a reservation in the frame, or held one, and no store has looked since.
     pub const RESERVED: u8 = 4;
 }
 

@@ -376,10 +376,18 @@ impl Shared {
         }
         if found & flags::RESERVED != 0 {
             let granules = offset >> GRANULE_LOG2..=(offset + bytes - 1) >> GRANULE_LOG2;
+            let frame = |granule: usize| granule >> (FRAME_LOG2 - GRANULE_LOG2);
+            let mut is_reserved = false;
             for (holder, reserved) in self.reservations.iter_mut().enumerate() {
-                if holder != thread && reserved.is_some_and(|granule| granules.contains(&granule)) {
+                let Some(granule) = *reserved else { continue };
+                if holder != thread && granules.contains(&granule) {
                     *reserved = None;
+                } else {
+                    is_reserved |= frame(granule) == frame(*granules.start());
                 }
+            }
+            if !is_reserved {
+                self.memory.clear_frame_flags(offset, flags::RESERVED);
             }
         }
     }

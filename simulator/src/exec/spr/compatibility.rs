@@ -8,7 +8,7 @@ use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::thread::trap::{StopReason, Trap};
 
-pub(super) static FAMILY: Family = Family { read: kept::read, write, synchronizes: |_| true };
+pub(super) static FAMILY: Family = Family { read: kept::read, write, synchronizes: |_, _| true };
 
 fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> Result<(), Trap> {
     if row.spr != Spr::Pcr {

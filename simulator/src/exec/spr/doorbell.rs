@@ -8,7 +8,7 @@ use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::thread::trap::Trap;
 
-pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_| true };
+pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_, _| true };
 
 fn read(thread: &mut Thread, shared: &mut Shared, row: &SprRow) -> Result<Option<u64>, Trap> {
     Ok(Some(match row.spr {

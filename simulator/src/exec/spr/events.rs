@@ -8,7 +8,7 @@ use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::thread::trap::Trap;
 
-pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_| true };
+pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_, _| true };
 
 const BESCRS: u16 = 800;
 const BESCRSU: u16 = 801;

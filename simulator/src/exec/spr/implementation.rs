@@ -9,7 +9,7 @@ use crate::state::thread::Thread;
 use crate::state::thread::counters::Missing;
 use crate::state::thread::trap::{StopReason, Trap};
 
-pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_| false };
+pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_, _| false };
 
 fn read(thread: &mut Thread, shared: &mut Shared, row: &SprRow) -> Result<Option<u64>, Trap> {
     match row.spr {

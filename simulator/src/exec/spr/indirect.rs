@@ -10,7 +10,7 @@ use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::thread::trap::{StopReason, Trap};
 
-pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_| false };
+pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_, _| false };
 
 /// The bits of an address.
 const ADDRESS: u64 = 0x3F8;

@@ -7,7 +7,7 @@ use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::thread::trap::Trap;
 
-pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_| false };
+pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_, _| false };
 
 pub(super) fn read(
     thread: &mut Thread,

@@ -9,7 +9,7 @@ use crate::state::thread::Thread;
 use crate::state::thread::trap::Trap;
 
 pub(super) static FAMILY: Family =
-    Family { read: kept::read, write, synchronizes: |spr| matches!(spr, Spr::Amr | Spr::Iamr) };
+    Family { read: kept::read, write, synchronizes: |_, spr| matches!(spr, Spr::Amr | Spr::Iamr) };
 
 /// A problem-state program sets AMR only where UAMOR lets it, a guest only where AMOR does.
 fn write(thread: &mut Thread, _: &mut Shared, row: &SprRow, value: u64) -> Result<(), Trap> {

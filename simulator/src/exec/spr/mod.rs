@@ -81,7 +81,7 @@ fn mtspr(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let value = thread.gpr[i.rs()] & row.mask();
     let family = family(row.spr);
     (family.write)(thread, shared, row, value)?;
-    Ok(if (family.synchronizes)(row.spr) { Flow::Synchronize } else { Flow::Next })
+    Ok(if (family.synchronizes)(thread, row.spr) { Flow::Synchronize } else { Flow::Next })
 }
 
 /// The family that a register belongs to. A new register has to be in one.
@@ -98,7 +98,8 @@ const fn family(spr: Spr) -> &'static Family {
         Spr::Dpdes | Spr::Tir => &doorbell::FAMILY,
         Spr::Bescr => &events::FAMILY,
         Spr::Texasr => &transaction::FAMILY,
-        Spr::Mmcr0 | Spr::Mmcr1 | Spr::Mmcr2 | Spr::Mmcra | Spr::Ctrl => &monitor::FAMILY,
+        Spr::Mmcr0 | Spr::Mmcr1 | Spr::Mmcr2 | Spr::Mmcra => &monitor::FAMILY,
+        Spr::Ctrl => &monitor::RUN_LATCH,
         Spr::Pmc1 | Spr::Pmc2 | Spr::Pmc3 | Spr::Pmc4 | Spr::Pmc5 | Spr::Pmc6 => &monitor::FAMILY,
         Spr::Psscr | Spr::Pmcr => &power_saving::FAMILY,
         Spr::Ppr => &priority::FAMILY,

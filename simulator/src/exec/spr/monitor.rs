@@ -12,14 +12,17 @@ use arch::registers::monitor::{self, mmcr2};
 use arch::registers::spr::{Access, Spr, SprRow};
 
 use super::family::Family;
-use super::kept::stored;
+use super::kept::{self, stored};
 use crate::exec::facility::unavailable;
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::thread::trap::Trap;
 
-/// CTRL is here because it has the run latch, which lets counters count.
-pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_| true };
+pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_, _| true };
+
+/// CTRL has the run latch, which lets counters count.
+pub(super) static RUN_LATCH: Family =
+    Family { read: kept::read, write: write_run_latch, synchronizes: |thread, _| thread.counts() };
 
 /// What MMCR0\[PMCC\] leaves to problem state of the registers that it could ever write: 0 reading, 1 nothing,
 /// 2 all, 3 all but PMC5 and PMC6. The others are there to be read.
@@ -65,5 +68,19 @@ fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> 
     thread.count_anew();
     thread.alert();
     shared.note_missing(thread.missing_of_monitor(shared.is_timed));
+    Ok(())
+}
+
+fn write_run_latch(
+    thread: &mut Thread,
+    _: &mut Shared,
+    _: &SprRow,
+    value: u64,
+) -> Result<(), Trap> {
+    thread.count();
+    thread.set_spr(Spr::Ctrl, value);
+    if !thread.has_all_frozen() {
+        thread.count_anew();
+    }
     Ok(())
 }

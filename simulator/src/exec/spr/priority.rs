@@ -8,7 +8,7 @@ use crate::state::shared::Shared;
 use crate::state::thread::Thread;
 use crate::state::thread::trap::Trap;
 
-pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_| false };
+pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_, _| false };
 
 const PPR32: u16 = 898;
 

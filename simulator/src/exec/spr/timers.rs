@@ -16,7 +16,7 @@ pub(super) static FAMILY: Family = Family {
     read,
     write,
     // Timers are looked at anew, and siblings hear of a VTB that they share.
-    synchronizes: |spr| matches!(spr, Spr::Dec | Spr::Hdec | Spr::Tb | Spr::Vtb),
+    synchronizes: |_, spr| matches!(spr, Spr::Dec | Spr::Hdec | Spr::Tb | Spr::Vtb),
 };
 
 /// Numbers through which a part of the time base is reached.

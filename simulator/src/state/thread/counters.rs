@@ -111,7 +111,7 @@ impl fmt::Display for Missing {
 impl Thread {
     /// Brings the counters up to date, and does what follows from one that is negative.
     pub(crate) fn count(&mut self) {
-        if self.counters.what == [None; 6] {
+        if !self.counts() {
             return;
         }
         let (cycles, instructions) = (self.time_now().cycles(), self.completed_now());
@@ -168,8 +168,18 @@ impl Thread {
     #[inline]
     pub(super) fn may_change_counting(&self, old: u64, new: u64) -> bool {
         // Mostly all are frozen, for all states.
-        (old ^ new) & FREEZING != 0
-            && (self.spr(Spr::Mmcr0) & monitor::FC == 0 || self.is_outside())
+        (old ^ new) & FREEZING != 0 && !self.has_all_frozen()
+    }
+
+    /// Whether all counters are frozen, for all states.
+    #[inline]
+    pub(crate) fn has_all_frozen(&self) -> bool {
+        self.spr(Spr::Mmcr0) & monitor::FC != 0 && !self.is_outside()
+    }
+
+    /// Whether a counter counts in the thread's state.
+    pub(crate) fn counts(&self) -> bool {
+        self.counters.what != [None; 6]
     }
 
     /// Whether PMC5 and PMC6 do not belong to the performance monitor.

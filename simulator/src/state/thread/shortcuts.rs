@@ -104,7 +104,7 @@ impl Pages {
 struct BlockEntry {
     address: u64,
     /// Context number and mode; 0 is never used.
-    tag: u64,
+    tag: u32,
     block: u32,
 }
 
@@ -115,8 +115,10 @@ pub struct Shortcuts {
     pub read: Pages,
     /// Stores; the frames still have to be looked at for what a store must look after.
     pub write: Pages,
+    /// Fetches of instructions that no block begins with yet.
+    pub fetch: Pages,
     blocks: Box<[BlockEntry; BLOCKS]>,
-    block_tag: u64,
+    block_tag: u32,
     contexts: Vec<Context>,
     /// Numbers below those of the contexts: entries with them may be left.
     used: u64,
@@ -130,6 +132,7 @@ impl Default for Shortcuts {
         Self {
             read: Pages::default(),
             write: Pages::default(),
+            fetch: Pages::default(),
             blocks: Box::new([empty; BLOCKS]),
             block_tag: 0,
             contexts: Vec::new(),
@@ -148,11 +151,11 @@ impl Shortcuts {
             self.clear();
         }
         let number = self.number(context);
-        for pages in [&mut self.read, &mut self.write] {
+        for pages in [&mut self.read, &mut self.write, &mut self.fetch] {
             pages.context = number;
             pages.recorded = 0;
         }
-        self.block_tag = number << 8 | u64::from(mode);
+        self.block_tag = (number as u32) << 8 | u32::from(mode);
     }
 
     /// Stays in the state that was entered, but without shortcuts for loads and stores.
@@ -198,6 +201,7 @@ impl Shortcuts {
     pub fn forget(&mut self) {
         self.read.clear();
         self.write.clear();
+        self.fetch.clear();
         for entry in self.blocks.iter_mut() {
             entry.tag = 0;
         }
@@ -232,9 +236,11 @@ mod tests {
             for context in contexts {
                 shortcuts.enter(context, 0, (generation, 0));
                 assert_eq!(shortcuts.read.find(address, 8), None, "{generation}");
+                assert_eq!(shortcuts.fetch.find(address, 4), None, "{generation}");
                 assert_eq!(shortcuts.find_block(address), None, "{generation}");
             }
             shortcuts.read.insert(address, 0x2000);
+            shortcuts.fetch.insert(address, 0x2000);
             shortcuts.insert_block(address, 7);
             assert_eq!(shortcuts.read.find(address + 8, 8), Some(0x2008));
             assert_eq!(shortcuts.find_block(address), Some(7));
