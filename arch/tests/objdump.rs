@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
-use arch::instruction::{Row, TABLE, Word, decode, disassemble, encode};
+use arch::instruction::{Privilege, Row, TABLE, Word, decode, disassemble, encode};
+use arch::registers::pcr::Level;
 
 const OBJDUMP: &str = "powerpc64le-linux-gnu-objdump";
 
@@ -431,6 +432,49 @@ fn objdump_refuses_what_only_the_other_processor_has() {
                     row.name,
                     |(name, _)| *name == row.name,
                     || format!("{processor:?} {:#010x}: `{text}`", word.0),
+                );
+            }
+        }
+    }
+    verdict.check();
+}
+
+/// Instructions of whose level the dialects of older processors say something else: (mnemonics, reason).
+const LEVEL_DIFFERENCES: &[(&[&str], &str)] = &[
+    (&["bc", "bclr", "bcctr"], "refused where BO has an ignored bit or the reserved hint"),
+    (&["mfocrf", "mtocrf"], "refused where FXM has other than one bit set"),
+    (&["mftb"], "treated as another name of mfspr"),
+    (&["lfdp", "lfdpx", "stfdp", "stfdpx"], "known for POWER6 only"),
+    (&["vabsdub", "vabsduh", "vabsduw"], "other processors had them before ISA 3.0"),
+];
+
+#[test]
+fn processors_of_a_level_have_what_is_new_in_it_and_not_what_is_newer() {
+    let mut random = Random(6);
+    let mut verdict = Verdict::new(LEVEL_DIFFERENCES);
+    let dialects = [("power6", Level::V2_05), ("power7", Level::V2_06), ("power8", Level::V2_07)];
+    for (dialect, level) in dialects {
+        let rows: Vec<&Row> = TABLE
+            .iter()
+            .filter(|row| Processor::Power9.has(row) && row.privilege == Privilege::Problem)
+            .collect();
+        let words: Vec<Word> = rows
+            .iter()
+            .flat_map(|row| {
+                (0..20)
+                    .map(|_| random_word(row, Processor::Power9, (false, false), &mut random))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        let texts = objdump(&words, dialect);
+        for ((row, word), text) in rows.iter().flat_map(|row| [row; 20]).zip(&words).zip(texts) {
+            let ours = disassemble(*word, 0).to_string();
+            let is_there = ours.split_whitespace().next() == text.split_whitespace().next();
+            if is_there != (row.level <= level) {
+                verdict.disagree(
+                    row.name,
+                    |(names, _)| names.contains(&row.name),
+                    || format!("{dialect} {:#010x}: {:?}, objdump `{text}`", word.0, row.level),
                 );
             }
         }

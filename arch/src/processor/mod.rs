@@ -38,7 +38,7 @@ pub struct Facts {
     pub lpcr: u64,
     /// XER bits that a move shows and changes.
     pub xer: u64,
-    /// PCR bits that take something away: facilities, and levels of the architecture before its own.
+    /// PCR bits that it keeps: each takes something away, transactions or the levels of the architecture behind one.
     pub pcr: u64,
     /// HID0 as far as a hypervisor touches it.
     pub hid0: Hid0,

@@ -5,7 +5,7 @@ use crate::bits::bit;
 use crate::hash::EntryForm;
 use crate::interrupt::{Vector, wake};
 use crate::registers::hfscr::Facility;
-use crate::registers::{lpcr, msr, xer};
+use crate::registers::{lpcr, msr, pcr, xer};
 
 pub(super) const FACTS: Facts = Facts {
     name: "POWER8",
@@ -18,7 +18,7 @@ pub(super) const FACTS: Facts = Facts {
     lpcr: 0xF07F_8000_3F85_FA09,
     // CA32 and OV32 came with ISA 3.0.
     xer: xer::MASK & !(xer::CA32 | xer::OV32),
-    pcr: 0x2000_0000_0000_0006,
+    pcr: pcr::TM | pcr::V2_06 | pcr::V2_05,
     // `docs/facts/interrupts.md#endianness`.
     hid0: Hid0 {
         little_endian: bit(19),

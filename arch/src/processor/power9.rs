@@ -5,7 +5,7 @@ use crate::bits::bit;
 use crate::hash::EntryForm;
 use crate::interrupt::{Vector, wake};
 use crate::registers::hfscr::Facility;
-use crate::registers::{lpcr, msr, xer};
+use crate::registers::{lpcr, msr, pcr, xer};
 
 pub(super) const FACTS: Facts = Facts {
     name: "POWER9",
@@ -24,7 +24,7 @@ pub(super) const FACTS: Facts = Facts {
     lpcr: 0x7070_4000_03F7_FE1B,
     xer: xer::MASK,
     // `docs/facts/special-registers.md#pcr`.
-    pcr: 0xF000_0000_0000_001E,
+    pcr: pcr::TM | pcr::V2_07 | pcr::V2_06 | pcr::V2_05,
     // `docs/facts/interrupts.md#endianness`; `docs/facts/special-registers.md#values-at-power-on`.
     hid0: Hid0 { little_endian: bit(4), radix: bit(8), split: None },
     // `docs/facts/special-registers.md#facilities`.

@@ -6,8 +6,10 @@ pub mod lpcr;
 pub mod monitor;
 pub mod mppr;
 pub mod msr;
+pub mod pcr;
 pub mod psscr;
 pub mod spr;
+pub mod tfmr;
 pub mod vscr;
 
 /// Fields of the fixed-point exception register.

@@ -10,6 +10,7 @@
 //! beyond the architecture as in `docs/facts/special-registers.md#registers-of-the-implementation`.
 
 use crate::processor::{Processor, Processors};
+use crate::registers::tfmr;
 
 /// Who may use one direction of an SPR number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -103,7 +104,7 @@ registers! {
     Bescr Ebbhr Ebbrr Tar Asdr Psscr Ic Vtb Mmcrc Trig1 Trig2 Ppr Wort Hid0 Pir
     Mmcrh Mmcrs Spmc1 Spmc2
     Acop Tacr Tcscr Csigr
-    Ldbar Tscr Ttr Sprc Sprd Tfmr Imc Pmsr Pmcr Rwmr L2qosr
+    Ldbar Tscr Ttr Sprc Sprd Tfmr Imc Pmsr Pmcr Rwmr L2qosr Cir Trace
 }
 
 sprs! {
@@ -152,6 +153,7 @@ sprs! {
      275 SPRG3   Sprg3  Privileged Privileged Thread 64 Both;
      276 SPRC    Sprc   Hypervisor Hypervisor Thread 64 Both;
      277 SPRD    Sprd   Hypervisor Hypervisor Core   64 Both;
+     283 CIR     Cir    Privileged None       Chip   32 Both;
      284 TBL     Tb     None       Hypervisor Chip   32 Both;
      285 TBU     Tb     None       Hypervisor Chip   32 Both;
      286 TBU40   Tb     None       Hypervisor Chip   64 Both;
@@ -218,7 +220,7 @@ sprs! {
      848 IC      Ic     Privileged Hypervisor Thread 64 Both;
      849 VTB     Vtb    Privileged Hypervisor Subcore 64 Both;
      850 LDBAR   Ldbar  Hypervisor Hypervisor Thread 64 Power9;
-     851 MMCRC   Mmcrc  Hypervisor Hypervisor Thread 64 Both;
+     851 MMCRC   Mmcrc  Hypervisor Hypervisor Thread 32 Both;
      853 PMSR    Pmsr   Hypervisor None       Core   64 Power9;
      855 PSSCR   Psscr  Hypervisor Hypervisor Thread 64 Power9;
      861 L2QOSR  L2qosr None       Hypervisor Core   64 Power9;
@@ -237,6 +239,7 @@ sprs! {
      898 PPR32   Ppr    Problem    Problem    Thread 32 Both;
      921 TSCR    Tscr   Hypervisor Hypervisor Core   32 Both;
      922 TTR     Ttr    Hypervisor Hypervisor Core   64 Both;
+    1006 TRACE   Trace  None       Problem    Thread 64 Power9;
     1008 HID0    Hid0   Hypervisor Hypervisor Core   64 Both;
     1023 PIR     Pir    Privileged None       Thread 32 Both;
 }
@@ -372,6 +375,7 @@ impl Spr {
             Self::Hdec => 0xFFFF_FFFF,
             // Version 1 of power management.
             Self::Pmcr | Self::Pmsr => 1,
+            Self::Tfmr => tfmr::AT_POWER_ON,
             // The run latch is on.
             Self::Ctrl => 1,
             _ => 0,

@@ -31,8 +31,9 @@ use arch::instruction::{Privilege, Row, VectorFacility, Word, decode};
 use arch::interrupt::program;
 use arch::processor::Processor;
 use arch::registers::hfscr::Facility;
-use arch::registers::msr;
+use arch::registers::pcr::Level;
 use arch::registers::spr::Spr;
+use arch::registers::{msr, pcr};
 
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
@@ -67,21 +68,26 @@ fn stored(shared: &Shared) -> Outcome {
 
 /// The state that instructions are decoded for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Mode(u8);
+pub struct Mode(u16);
 
 impl Mode {
-    const PROBLEM: u8 = 1;
-    const HYPERVISOR: u8 = 2;
-    const LITTLE_ENDIAN: u8 = 4;
-    const FLOATING_POINT: u8 = 8;
-    const SIXTY_FOUR_BIT: u8 = 16;
-    const VECTOR: u8 = 32;
-    const VSX: u8 = 64;
+    const PROBLEM: u16 = 1;
+    const HYPERVISOR: u16 = 2;
+    const LITTLE_ENDIAN: u16 = 4;
+    const FLOATING_POINT: u16 = 8;
+    const SIXTY_FOUR_BIT: u16 = 16;
+    const VECTOR: u16 = 32;
+    const VSX: u16 = 64;
+    /// What PCR takes from problem state.
+    const NO_TRANSACTIONS: u16 = 0x80;
+    const NOTHING_BEHIND_2_07: u16 = 0x100;
+    const NOTHING_BEHIND_2_06: u16 = 0x200;
+    const NOTHING_BEHIND_2_05: u16 = 0x400;
 
     /// The mode that an MSR means.
     #[must_use]
     pub fn from_msr(value: u64) -> Self {
-        let is = |bit: u64, flag: u8| if value & bit != 0 { flag } else { 0 };
+        let is = |bit: u64, flag: u16| if value & bit != 0 { flag } else { 0 };
         let hypervisor = if value & (msr::HV | msr::PR) == msr::HV { Self::HYPERVISOR } else { 0 };
         Self(
             is(msr::PR, Self::PROBLEM)
@@ -94,14 +100,17 @@ impl Mode {
         )
     }
 
-    /// The mode that `thread` is in: its MSR, less what HFSCR takes from a partition.
+    /// The mode that `thread` is in: its MSR, less what PCR takes from problem state and HFSCR from a partition.
     #[must_use]
     pub fn of(thread: &Thread) -> Self {
-        let mode = Self::from_msr(thread.msr());
+        let mut mode = Self::from_msr(thread.msr());
+        if thread.is_problem() {
+            mode.0 |= Self::taken_by_pcr(thread.spr(Spr::Pcr));
+        }
         if thread.msr() & msr::HV != 0 {
             return mode;
         }
-        let taken = |facility: Facility, flags: u8| {
+        let taken = |facility: Facility, flags: u16| {
             if thread.spr(Spr::Hfscr) & facility.bit() == 0 { flags } else { 0 }
         };
         let floating = taken(Facility::Fp, Self::FLOATING_POINT);
@@ -110,8 +119,33 @@ impl Mode {
 
     /// A number that differs between modes.
     #[must_use]
-    pub fn number(self) -> u8 {
+    pub fn number(self) -> u16 {
         self.0
+    }
+
+    fn taken_by_pcr(pcr: u64) -> u16 {
+        let level = match Level::left_by(pcr) {
+            Level::V3_0 => 0,
+            Level::V2_07 => Self::NOTHING_BEHIND_2_07,
+            Level::V2_06 => Self::NOTHING_BEHIND_2_06,
+            Level::V2_05 => Self::NOTHING_BEHIND_2_05,
+        };
+        if pcr & pcr::TM != 0 { level | Self::NO_TRANSACTIONS } else { level }
+    }
+
+    /// Whether PCR leaves `row` to the mode.
+    fn leaves(self, row: &Row) -> bool {
+        let level = if self.0 & Self::NOTHING_BEHIND_2_05 != 0 {
+            Level::V2_05
+        } else if self.0 & Self::NOTHING_BEHIND_2_06 != 0 {
+            Level::V2_06
+        } else if self.0 & Self::NOTHING_BEHIND_2_07 != 0 {
+            Level::V2_07
+        } else {
+            Level::V3_0
+        };
+        row.level <= level
+            && (self.0 & Self::NO_TRANSACTIONS == 0 || !transaction::is_one(row.mnemonic))
     }
 
     /// MSR\[PR\].
@@ -153,7 +187,7 @@ impl Mode {
 /// The handler for `word`, decoded for `processor` in `mode`, and its row if it has one.
 #[must_use]
 pub fn select(word: Word, processor: Processor, mode: Mode) -> (Handler, Option<&'static Row>) {
-    let row = decode(word).filter(|row| row.processors.includes(processor));
+    let row = decode(word).filter(|row| row.processors.includes(processor) && mode.leaves(row));
     let Some(row) = row else {
         let handler = if word == FIRMWARE_ENTRY { system::firmware } else { system::illegal };
         return (handler, None);

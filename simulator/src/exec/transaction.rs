@@ -33,6 +33,11 @@ pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
     })
 }
 
+/// Whether it is a transactional instruction.
+pub fn is_one(mnemonic: Mnemonic) -> bool {
+    handler(mnemonic, Word(0), Mode::from_msr(0)).is_some()
+}
+
 /// CR0 where a failed transaction goes on.
 const FAILED: u32 = 0b1010;
 

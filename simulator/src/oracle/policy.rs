@@ -116,7 +116,7 @@ const GROUPS: &[Group] = &[
     // POWER9 has no such register behind the number; it reads as zero (`docs/facts/special-registers.md#wort`).
     (Set::Sprs(&[Spr::Wort]), Rule::Kept, Rule::Kept),
     // They are written alone, and keep nothing.
-    (Set::Sprs(&[Spr::Trig1, Spr::Trig2]), Rule::Kept, Rule::Kept),
+    (Set::Sprs(&[Spr::Trig1, Spr::Trig2, Spr::Trace]), Rule::Kept, Rule::Kept),
     // Any interrupt may lose a reservation. With radix translation nothing looks into the SLB; a
     // partition can still read it. With a hashed page table it is the kernel's as any other register.
     (Set::One(Register::Reservation), Rule::Spent, Rule::Spent),
@@ -125,7 +125,7 @@ const GROUPS: &[Group] = &[
     (Set::Sprs(&[Spr::Dec]), Rule::Expires, Rule::Expires),
     (Set::Sprs(&[Spr::Purr, Spr::Spurr, Spr::Vtb]), Rule::Counts, Rule::Counts),
     (Set::Sprs(&[Spr::Ic]), Rule::Completes, Rule::Completes),
-    (Set::Sprs(&[Spr::Pvr, Spr::Pir, Spr::Tir]), Rule::Machine, Rule::Machine),
+    (Set::Sprs(&[Spr::Pvr, Spr::Cir, Spr::Pir, Spr::Tir]), Rule::Machine, Rule::Machine),
     // A hypercall may lose it: the last branch before the partition goes on is the hypervisor's.
     (Set::Sprs(&[Spr::Cfar]), Rule::Undefined, Rule::Kept),
 ];

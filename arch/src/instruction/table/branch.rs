@@ -7,7 +7,7 @@ macro_rules! branch {
     Bc       "bc"       B(16)         [BO BI BD AA LK];
     Bclr     "bclr"     XL(19, 16)    [BO BI BH LK];
     Bcctr    "bcctr"    XL(19, 528)   [BO BI BH LK]     unless(Constraint::DecrementsCount);
-    Bctar    "bctar"    XL(19, 560)   [BO BI BH LK];
+    Bctar    "bctar"    XL(19, 560)   [BO BI BH LK]     v207;
 
     Crand    "crand"    XL(19, 257)   [BT BA BB];
     Crandc   "crandc"   XL(19, 129)   [BT BA BB];
@@ -21,7 +21,7 @@ macro_rules! branch {
 
     Sc       "sc"       SC(17, 1)     [LEV]             unless(Constraint::Level);
     Scv      "scv"      SC(17, 0)     [LEV]             power9 fixed(31, 31, 1);
-    Rfebb    "rfebb"    XL(19, 146)   [S_rfebb]         book2;
+    Rfebb    "rfebb"    XL(19, 146)   [S_rfebb]         book2 v207;
 
     }};
 }

@@ -46,7 +46,7 @@ macro_rules! decimal {
     Dctqpq     "dctqpq"     X(63, 258)   [FRTp FRB]             rc;
     Drsp       "drsp"       X(59, 770)   [FRT FRB]              rc;
     Drdpq      "drdpq"      X(63, 770)   [FRTp FRBp]            rc;
-    Dcffix     "dcffix"     X(59, 802)   [FRT FRB]              rc;
+    Dcffix     "dcffix"     X(59, 802)   [FRT FRB]              rc v206;
     Dcffixq    "dcffixq"    X(63, 802)   [FRTp FRB]             rc;
     Dctfix     "dctfix"     X(59, 290)   [FRT FRB]              rc;
     Dctfixq    "dctfixq"    X(63, 290)   [FRT FRBp]             rc;

@@ -34,12 +34,12 @@ macro_rules! fixed_point {
     Maddld   "maddld"   VA(4, 51)     [RT RA RB RC]     power9;
     Divw     "divw"     XO(31, 491)   [RT RA RB]        oe rc;
     Divwu    "divwu"    XO(31, 459)   [RT RA RB]        oe rc;
-    Divwe    "divwe"    XO(31, 427)   [RT RA RB]        oe rc;
-    Divweu   "divweu"   XO(31, 395)   [RT RA RB]        oe rc;
+    Divwe    "divwe"    XO(31, 427)   [RT RA RB]        oe rc v206;
+    Divweu   "divweu"   XO(31, 395)   [RT RA RB]        oe rc v206;
     Divd     "divd"     XO(31, 489)   [RT RA RB]        oe rc;
     Divdu    "divdu"    XO(31, 457)   [RT RA RB]        oe rc;
-    Divde    "divde"    XO(31, 425)   [RT RA RB]        oe rc;
-    Divdeu   "divdeu"   XO(31, 393)   [RT RA RB]        oe rc;
+    Divde    "divde"    XO(31, 425)   [RT RA RB]        oe rc v206;
+    Divdeu   "divdeu"   XO(31, 393)   [RT RA RB]        oe rc v206;
     Modsw    "modsw"    X(31, 779)    [RT RA RB]        power9;
     Moduw    "moduw"    X(31, 267)    [RT RA RB]        power9;
     Modsd    "modsd"    X(31, 777)    [RT RA RB]        power9;
@@ -58,7 +58,7 @@ macro_rules! fixed_point {
     Tdi      "tdi"      D(2)          [TO RA SI];
     Tw       "tw"       X(31, 4)      [TO RA RB];
     Td       "td"       X(31, 68)     [TO RA RB];
-    Isel     "isel"     A(31, 15)     [RT RA0 RB BC];
+    Isel     "isel"     A(31, 15)     [RT RA0 RB BC]    v206;
 
     // Logical. `or rx,rx,rx` also sets the program priority for some rx.
     AndiRc   "andi."    D(28)         [RA RS UI];
@@ -83,12 +83,12 @@ macro_rules! fixed_point {
     Cnttzw   "cnttzw"   X(31, 538)    [RA RS]           rc power9;
     Cnttzd   "cnttzd"   X(31, 570)    [RA RS]           rc power9;
     Popcntb  "popcntb"  X(31, 122)    [RA RS];
-    Popcntw  "popcntw"  X(31, 378)    [RA RS];
-    Popcntd  "popcntd"  X(31, 506)    [RA RS];
+    Popcntw  "popcntw"  X(31, 378)    [RA RS]           v206;
+    Popcntd  "popcntd"  X(31, 506)    [RA RS]           v206;
     Prtyw    "prtyw"    X(31, 154)    [RA RS];
     Prtyd    "prtyd"    X(31, 186)    [RA RS];
     Cmpb     "cmpb"     X(31, 508)    [RA RS RB];
-    Bpermd   "bpermd"   X(31, 252)    [RA RS RB];
+    Bpermd   "bpermd"   X(31, 252)    [RA RS RB]        v206;
 
     // Rotate and shift.
     Rlwinm   "rlwinm"   M(21)         [RA RS SH MB ME]  rc;

@@ -18,8 +18,8 @@ macro_rules! floating_point {
     Fres       "fres"       A(59, 24)   [FRT FRB]          rc;
     Frsqrte    "frsqrte"    A(63, 26)   [FRT FRB]          rc;
     Frsqrtes   "frsqrtes"   A(59, 26)   [FRT FRB]          rc;
-    Ftdiv      "ftdiv"      X(63, 128)  [BF FRA FRB];
-    Ftsqrt     "ftsqrt"     X(63, 160)  [BF FRB];
+    Ftdiv      "ftdiv"      X(63, 128)  [BF FRA FRB]       v206;
+    Ftsqrt     "ftsqrt"     X(63, 160)  [BF FRB]           v206;
 
     // Multiply-add.
     Fmadd      "fmadd"      A(63, 29)   [FRT FRA FRC FRB]  rc;
@@ -35,16 +35,16 @@ macro_rules! floating_point {
     Frsp       "frsp"       X(63, 12)   [FRT FRB]          rc;
     Fctid      "fctid"      X(63, 814)  [FRT FRB]          rc;
     Fctidz     "fctidz"     X(63, 815)  [FRT FRB]          rc;
-    Fctidu     "fctidu"     X(63, 942)  [FRT FRB]          rc;
-    Fctiduz    "fctiduz"    X(63, 943)  [FRT FRB]          rc;
+    Fctidu     "fctidu"     X(63, 942)  [FRT FRB]          rc v206;
+    Fctiduz    "fctiduz"    X(63, 943)  [FRT FRB]          rc v206;
     Fctiw      "fctiw"      X(63, 14)   [FRT FRB]          rc;
     Fctiwz     "fctiwz"     X(63, 15)   [FRT FRB]          rc;
-    Fctiwu     "fctiwu"     X(63, 142)  [FRT FRB]          rc;
-    Fctiwuz    "fctiwuz"    X(63, 143)  [FRT FRB]          rc;
+    Fctiwu     "fctiwu"     X(63, 142)  [FRT FRB]          rc v206;
+    Fctiwuz    "fctiwuz"    X(63, 143)  [FRT FRB]          rc v206;
     Fcfid      "fcfid"      X(63, 846)  [FRT FRB]          rc;
-    Fcfidu     "fcfidu"     X(63, 974)  [FRT FRB]          rc;
-    Fcfids     "fcfids"     X(59, 846)  [FRT FRB]          rc;
-    Fcfidus    "fcfidus"    X(59, 974)  [FRT FRB]          rc;
+    Fcfidu     "fcfidu"     X(63, 974)  [FRT FRB]          rc v206;
+    Fcfids     "fcfids"     X(59, 846)  [FRT FRB]          rc v206;
+    Fcfidus    "fcfidus"    X(59, 974)  [FRT FRB]          rc v206;
     Frin       "frin"       X(63, 392)  [FRT FRB]          rc;
     Friz       "friz"       X(63, 424)  [FRT FRB]          rc;
     Frip       "frip"       X(63, 456)  [FRT FRB]          rc;
@@ -59,8 +59,8 @@ macro_rules! floating_point {
     Fabs       "fabs"       X(63, 264)  [FRT FRB]          rc;
     Fnabs      "fnabs"      X(63, 136)  [FRT FRB]          rc;
     Fcpsgn     "fcpsgn"     X(63, 8)    [FRT FRA FRB]      rc;
-    Fmrgew     "fmrgew"     X(63, 966)  [FRT FRA FRB];
-    Fmrgow     "fmrgow"     X(63, 838)  [FRT FRA FRB];
+    Fmrgew     "fmrgew"     X(63, 966)  [FRT FRA FRB]      v207;
+    Fmrgow     "fmrgow"     X(63, 838)  [FRT FRA FRB]      v207;
 
     // Status and control. Bits 11 to 15 tell the forms of `mffs` apart.
     Mffs       "mffs"       X(63, 583)  [FRT]              rc fixed(11, 15, 0);

@@ -6,6 +6,7 @@ use crate::instruction::operand::Operand;
 use crate::instruction::validity::Constraint;
 use crate::instruction::word::Word;
 use crate::processor::{Processor, Processors};
+use crate::registers::pcr::Level;
 
 /// The least privileged state that may execute an instruction. Where it depends on an operand (the
 /// SPR of `mtspr`, L of `sync`) or on LPCR (`tlbie`), the row has the weakest.
@@ -59,6 +60,8 @@ pub struct Row {
     pub has_oe: bool,
     /// Processors that have it.
     pub processors: Processors,
+    /// The level of the architecture that it is new in, as far as PCR can tell them apart.
+    pub level: Level,
     /// State that may execute it.
     pub privilege: Privilege,
     /// Book that defines it.
@@ -98,6 +101,7 @@ impl Row {
             rc_bit: 0,
             has_oe: false,
             processors: Processors::Both,
+            level: Level::V2_05,
             privilege: Privilege::Problem,
             book: Book::I,
             odd_pairs: 0,
@@ -146,6 +150,19 @@ impl Row {
 
     pub(super) const fn power9(mut self) -> Self {
         self.processors = Processors::Power9;
+        self.level = Level::V3_0;
+        self
+    }
+
+    /// New in ISA 2.06.
+    pub(super) const fn v206(mut self) -> Self {
+        self.level = Level::V2_06;
+        self
+    }
+
+    /// New in ISA 2.07.
+    pub(super) const fn v207(mut self) -> Self {
+        self.level = Level::V2_07;
         self
     }
 

@@ -31,7 +31,7 @@ macro_rules! storage {
     Lq       "lq"       DQ(56)        [RTp DQ RA0]      unless(Constraint::BaseIsTarget);
     Lhbrx    "lhbrx"    X(31, 790)    [RT RA0 RB];
     Lwbrx    "lwbrx"    X(31, 534)    [RT RA0 RB];
-    Ldbrx    "ldbrx"    X(31, 532)    [RT RA0 RB];
+    Ldbrx    "ldbrx"    X(31, 532)    [RT RA0 RB]       v206;
     Lmw      "lmw"      D(46)         [RT D RA0]        unless(Constraint::BaseInMultiple);
     Lswi     "lswi"     X(31, 597)    [RT RA0 NB]       unless(Constraint::BaseInString);
     Lswx     "lswx"     X(31, 533)    [RT RA0 RB]       unless(Constraint::AddressIsTarget);
@@ -56,7 +56,7 @@ macro_rules! storage {
     Stdux    "stdux"    X(31, 181)    [RS RA RB]        unless(Constraint::BaseIsZero);
     Sthbrx   "sthbrx"   X(31, 918)    [RS RA0 RB];
     Stwbrx   "stwbrx"   X(31, 662)    [RS RA0 RB];
-    Stdbrx   "stdbrx"   X(31, 660)    [RS RA0 RB];
+    Stdbrx   "stdbrx"   X(31, 660)    [RS RA0 RB]       v206;
     Stmw     "stmw"     D(47)         [RS D RA0];
     Stswi    "stswi"    X(31, 725)    [RS RA0 NB];
     Stswx    "stswx"    X(31, 661)    [RS RA0 RB];
@@ -71,7 +71,7 @@ macro_rules! storage {
     Lfdx     "lfdx"     X(31, 599)    [FRT RA0 RB];
     Lfdux    "lfdux"    X(31, 631)    [FRT RA RB]       unless(Constraint::BaseIsZero);
     Lfiwax   "lfiwax"   X(31, 855)    [FRT RA0 RB];
-    Lfiwzx   "lfiwzx"   X(31, 887)    [FRT RA0 RB];
+    Lfiwzx   "lfiwzx"   X(31, 887)    [FRT RA0 RB]      v206;
     Lfdp     "lfdp"     DS(57, 0)     [FRTp DS RA0];
     Lfdpx    "lfdpx"    X(31, 791)    [FRTp RA0 RB];
     Stfs     "stfs"     D(52)         [FRS D RA0];
@@ -87,16 +87,16 @@ macro_rules! storage {
     Stfdpx   "stfdpx"   X(31, 919)    [FRSp RA0 RB];
 
     // Load and reserve, store conditional.
-    Lbarx    "lbarx"    X(31, 52)     [RT RA0 RB EH]    book2;
-    Lharx    "lharx"    X(31, 116)    [RT RA0 RB EH]    book2;
+    Lbarx    "lbarx"    X(31, 52)     [RT RA0 RB EH]    book2 v207;
+    Lharx    "lharx"    X(31, 116)    [RT RA0 RB EH]    book2 v207;
     Lwarx    "lwarx"    X(31, 20)     [RT RA0 RB EH]    book2;
     Ldarx    "ldarx"    X(31, 84)     [RT RA0 RB EH]    book2;
-    Lqarx    "lqarx"    X(31, 276)    [RTp RA0 RB EH]   book2 unless(Constraint::AddressIsTarget);
-    Stbcx    "stbcx."   X(31, 694)    [RS RA0 RB]       dot book2;
-    Sthcx    "sthcx."   X(31, 726)    [RS RA0 RB]       dot book2;
+    Lqarx    "lqarx"    X(31, 276)    [RTp RA0 RB EH]   book2 unless(Constraint::AddressIsTarget) v207;
+    Stbcx    "stbcx."   X(31, 694)    [RS RA0 RB]       dot book2 v207;
+    Sthcx    "sthcx."   X(31, 726)    [RS RA0 RB]       dot book2 v207;
     Stwcx    "stwcx."   X(31, 150)    [RS RA0 RB]       dot book2;
     Stdcx    "stdcx."   X(31, 214)    [RS RA0 RB]       dot book2;
-    Stqcx    "stqcx."   X(31, 182)    [RSp RA0 RB]      dot book2;
+    Stqcx    "stqcx."   X(31, 182)    [RSp RA0 RB]      dot book2 v207;
 
     // Atomic memory operations, copy and paste.
     Lwat     "lwat"     X(31, 582)    [RT RA0 FC]       power9 book2;

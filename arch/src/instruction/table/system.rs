@@ -31,20 +31,20 @@ macro_rules! system {
 
     // Time base and branch history.
     Mftb       "mftb"       XFX(31, 371) [RT TBR]           book2 unless(Constraint::TimeBaseNumber);
-    Clrbhrb    "clrbhrb"    X(31, 430)   []                 book2;
-    Mfbhrbe    "mfbhrbe"    XFX(31, 302) [RT BHRBE]         book2;
+    Clrbhrb    "clrbhrb"    X(31, 430)   []                 book2 v207;
+    Mfbhrbe    "mfbhrbe"    XFX(31, 302) [RT BHRBE]         book2 v207;
 
     // Transactional memory. Bit 6 of `tbegin.` is for an implementation to define; no use of it by
     // POWER8 or POWER9 is published, so it is reserved here.
-    Tbegin     "tbegin."    X(31, 654)   [R_tbegin]         dot book2;
-    Tend       "tend."      X(31, 686)   [A_tend]           dot book2;
-    Tcheck     "tcheck"     X(31, 718)   [BF]               book2;
-    Tsr        "tsr."       X(31, 750)   [L_tsr]            dot book2;
-    Tabort     "tabort."    X(31, 910)   [RA]               dot book2;
-    Tabortwc   "tabortwc."  X(31, 782)   [TO RA RB]         dot book2;
-    Tabortdc   "tabortdc."  X(31, 814)   [TO RA RB]         dot book2;
-    Tabortwci  "tabortwci." X(31, 846)   [TO RA SI5]        dot book2;
-    Tabortdci  "tabortdci." X(31, 878)   [TO RA SI5]        dot book2;
+    Tbegin     "tbegin."    X(31, 654)   [R_tbegin]         dot book2 v207;
+    Tend       "tend."      X(31, 686)   [A_tend]           dot book2 v207;
+    Tcheck     "tcheck"     X(31, 718)   [BF]               book2 v207;
+    Tsr        "tsr."       X(31, 750)   [L_tsr]            dot book2 v207;
+    Tabort     "tabort."    X(31, 910)   [RA]               dot book2 v207;
+    Tabortwc   "tabortwc."  X(31, 782)   [TO RA RB]         dot book2 v207;
+    Tabortdc   "tabortdc."  X(31, 814)   [TO RA RB]         dot book2 v207;
+    Tabortwci  "tabortwci." X(31, 846)   [TO RA SI5]        dot book2 v207;
+    Tabortdci  "tabortdci." X(31, 878)   [TO RA SI5]        dot book2 v207;
     Treclaim   "treclaim."  X(31, 942)   [RA]               dot privileged;
     Trechkpt   "trechkpt."  X(31, 1006)  []                 dot privileged;
 

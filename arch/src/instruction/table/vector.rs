@@ -20,23 +20,23 @@ macro_rules! vector {
     // Packing, merging, splatting.
     Vpkuhum      "vpkuhum"      VX(4, 14)    [VRT VRA VRB];
     Vpkuwum      "vpkuwum"      VX(4, 78)    [VRT VRA VRB];
-    Vpkudum      "vpkudum"      VX(4, 1102)  [VRT VRA VRB];
+    Vpkudum      "vpkudum"      VX(4, 1102)  [VRT VRA VRB]       v207;
     Vpkuhus      "vpkuhus"      VX(4, 142)   [VRT VRA VRB];
     Vpkuwus      "vpkuwus"      VX(4, 206)   [VRT VRA VRB];
-    Vpkudus      "vpkudus"      VX(4, 1230)  [VRT VRA VRB];
+    Vpkudus      "vpkudus"      VX(4, 1230)  [VRT VRA VRB]       v207;
     Vpkshus      "vpkshus"      VX(4, 270)   [VRT VRA VRB];
     Vpkswus      "vpkswus"      VX(4, 334)   [VRT VRA VRB];
-    Vpksdus      "vpksdus"      VX(4, 1358)  [VRT VRA VRB];
+    Vpksdus      "vpksdus"      VX(4, 1358)  [VRT VRA VRB]       v207;
     Vpkshss      "vpkshss"      VX(4, 398)   [VRT VRA VRB];
     Vpkswss      "vpkswss"      VX(4, 462)   [VRT VRA VRB];
-    Vpksdss      "vpksdss"      VX(4, 1486)  [VRT VRA VRB];
+    Vpksdss      "vpksdss"      VX(4, 1486)  [VRT VRA VRB]       v207;
     Vpkpx        "vpkpx"        VX(4, 782)   [VRT VRA VRB];
     Vupkhsb      "vupkhsb"      VX(4, 526)   [VRT VRB];
     Vupkhsh      "vupkhsh"      VX(4, 590)   [VRT VRB];
-    Vupkhsw      "vupkhsw"      VX(4, 1614)  [VRT VRB];
+    Vupkhsw      "vupkhsw"      VX(4, 1614)  [VRT VRB]           v207;
     Vupklsb      "vupklsb"      VX(4, 654)   [VRT VRB];
     Vupklsh      "vupklsh"      VX(4, 718)   [VRT VRB];
-    Vupklsw      "vupklsw"      VX(4, 1742)  [VRT VRB];
+    Vupklsw      "vupklsw"      VX(4, 1742)  [VRT VRB]           v207;
     Vupkhpx      "vupkhpx"      VX(4, 846)   [VRT VRB];
     Vupklpx      "vupklpx"      VX(4, 974)   [VRT VRB];
     Vmrghb       "vmrghb"       VX(4, 12)    [VRT VRA VRB];
@@ -45,8 +45,8 @@ macro_rules! vector {
     Vmrglb       "vmrglb"       VX(4, 268)   [VRT VRA VRB];
     Vmrglh       "vmrglh"       VX(4, 332)   [VRT VRA VRB];
     Vmrglw       "vmrglw"       VX(4, 396)   [VRT VRA VRB];
-    Vmrgew       "vmrgew"       VX(4, 1932)  [VRT VRA VRB];
-    Vmrgow       "vmrgow"       VX(4, 1676)  [VRT VRA VRB];
+    Vmrgew       "vmrgew"       VX(4, 1932)  [VRT VRA VRB]       v207;
+    Vmrgow       "vmrgow"       VX(4, 1676)  [VRT VRA VRB]       v207;
     Vspltb       "vspltb"       VX(4, 524)   [VRT VRB UIM4];
     Vsplth       "vsplth"       VX(4, 588)   [VRT VRB UIM3];
     Vspltw       "vspltw"       VX(4, 652)   [VRT VRB UIM2];
@@ -57,7 +57,7 @@ macro_rules! vector {
     // Permutation, selection, extraction, insertion.
     Vperm        "vperm"        VA(4, 43)    [VRT VRA VRB VRC];
     Vpermr       "vpermr"       VA(4, 59)    [VRT VRA VRB VRC]   power9;
-    Vpermxor     "vpermxor"     VA(4, 45)    [VRT VRA VRB VRC];
+    Vpermxor     "vpermxor"     VA(4, 45)    [VRT VRA VRB VRC]   v207;
     Vsel         "vsel"         VA(4, 42)    [VRT VRA VRB VRC];
     Vsldoi       "vsldoi"       VA(4, 44)    [VRT VRA VRB SHB];
     Vextractub   "vextractub"   VX(4, 525)   [VRT VRB UIM4]      power9;
@@ -85,19 +85,19 @@ macro_rules! vector {
     Vrlb         "vrlb"         VX(4, 4)     [VRT VRA VRB];
     Vrlh         "vrlh"         VX(4, 68)    [VRT VRA VRB];
     Vrlw         "vrlw"         VX(4, 132)   [VRT VRA VRB];
-    Vrld         "vrld"         VX(4, 196)   [VRT VRA VRB];
+    Vrld         "vrld"         VX(4, 196)   [VRT VRA VRB]       v207;
     Vslb         "vslb"         VX(4, 260)   [VRT VRA VRB];
     Vslh         "vslh"         VX(4, 324)   [VRT VRA VRB];
     Vslw         "vslw"         VX(4, 388)   [VRT VRA VRB];
-    Vsld         "vsld"         VX(4, 1476)  [VRT VRA VRB];
+    Vsld         "vsld"         VX(4, 1476)  [VRT VRA VRB]       v207;
     Vsrb         "vsrb"         VX(4, 516)   [VRT VRA VRB];
     Vsrh         "vsrh"         VX(4, 580)   [VRT VRA VRB];
     Vsrw         "vsrw"         VX(4, 644)   [VRT VRA VRB];
-    Vsrd         "vsrd"         VX(4, 1732)  [VRT VRA VRB];
+    Vsrd         "vsrd"         VX(4, 1732)  [VRT VRA VRB]       v207;
     Vsrab        "vsrab"        VX(4, 772)   [VRT VRA VRB];
     Vsrah        "vsrah"        VX(4, 836)   [VRT VRA VRB];
     Vsraw        "vsraw"        VX(4, 900)   [VRT VRA VRB];
-    Vsrad        "vsrad"        VX(4, 964)   [VRT VRA VRB];
+    Vsrad        "vsrad"        VX(4, 964)   [VRT VRA VRB]       v207;
     Vrlwnm       "vrlwnm"       VX(4, 389)   [VRT VRA VRB]       power9;
     Vrlwmi       "vrlwmi"       VX(4, 133)   [VRT VRA VRB]       power9;
     Vrldnm       "vrldnm"       VX(4, 453)   [VRT VRA VRB]       power9;
@@ -107,48 +107,48 @@ macro_rules! vector {
     Vaddubm      "vaddubm"      VX(4, 0)     [VRT VRA VRB];
     Vadduhm      "vadduhm"      VX(4, 64)    [VRT VRA VRB];
     Vadduwm      "vadduwm"      VX(4, 128)   [VRT VRA VRB];
-    Vaddudm      "vaddudm"      VX(4, 192)   [VRT VRA VRB];
-    Vadduqm      "vadduqm"      VX(4, 256)   [VRT VRA VRB];
+    Vaddudm      "vaddudm"      VX(4, 192)   [VRT VRA VRB]       v207;
+    Vadduqm      "vadduqm"      VX(4, 256)   [VRT VRA VRB]       v207;
     Vaddcuw      "vaddcuw"      VX(4, 384)   [VRT VRA VRB];
-    Vaddcuq      "vaddcuq"      VX(4, 320)   [VRT VRA VRB];
+    Vaddcuq      "vaddcuq"      VX(4, 320)   [VRT VRA VRB]       v207;
     Vaddubs      "vaddubs"      VX(4, 512)   [VRT VRA VRB];
     Vadduhs      "vadduhs"      VX(4, 576)   [VRT VRA VRB];
     Vadduws      "vadduws"      VX(4, 640)   [VRT VRA VRB];
     Vaddsbs      "vaddsbs"      VX(4, 768)   [VRT VRA VRB];
     Vaddshs      "vaddshs"      VX(4, 832)   [VRT VRA VRB];
     Vaddsws      "vaddsws"      VX(4, 896)   [VRT VRA VRB];
-    Vaddeuqm     "vaddeuqm"     VA(4, 60)    [VRT VRA VRB VRC];
-    Vaddecuq     "vaddecuq"     VA(4, 61)    [VRT VRA VRB VRC];
+    Vaddeuqm     "vaddeuqm"     VA(4, 60)    [VRT VRA VRB VRC]   v207;
+    Vaddecuq     "vaddecuq"     VA(4, 61)    [VRT VRA VRB VRC]   v207;
     Vsububm      "vsububm"      VX(4, 1024)  [VRT VRA VRB];
     Vsubuhm      "vsubuhm"      VX(4, 1088)  [VRT VRA VRB];
     Vsubuwm      "vsubuwm"      VX(4, 1152)  [VRT VRA VRB];
-    Vsubudm      "vsubudm"      VX(4, 1216)  [VRT VRA VRB];
-    Vsubuqm      "vsubuqm"      VX(4, 1280)  [VRT VRA VRB];
+    Vsubudm      "vsubudm"      VX(4, 1216)  [VRT VRA VRB]       v207;
+    Vsubuqm      "vsubuqm"      VX(4, 1280)  [VRT VRA VRB]       v207;
     Vsubcuw      "vsubcuw"      VX(4, 1408)  [VRT VRA VRB];
-    Vsubcuq      "vsubcuq"      VX(4, 1344)  [VRT VRA VRB];
+    Vsubcuq      "vsubcuq"      VX(4, 1344)  [VRT VRA VRB]       v207;
     Vsububs      "vsububs"      VX(4, 1536)  [VRT VRA VRB];
     Vsubuhs      "vsubuhs"      VX(4, 1600)  [VRT VRA VRB];
     Vsubuws      "vsubuws"      VX(4, 1664)  [VRT VRA VRB];
     Vsubsbs      "vsubsbs"      VX(4, 1792)  [VRT VRA VRB];
     Vsubshs      "vsubshs"      VX(4, 1856)  [VRT VRA VRB];
     Vsubsws      "vsubsws"      VX(4, 1920)  [VRT VRA VRB];
-    Vsubeuqm     "vsubeuqm"     VA(4, 62)    [VRT VRA VRB VRC];
-    Vsubecuq     "vsubecuq"     VA(4, 63)    [VRT VRA VRB VRC];
+    Vsubeuqm     "vsubeuqm"     VA(4, 62)    [VRT VRA VRB VRC]   v207;
+    Vsubecuq     "vsubecuq"     VA(4, 63)    [VRT VRA VRB VRC]   v207;
 
     // Products.
     Vmuleub      "vmuleub"      VX(4, 520)   [VRT VRA VRB];
     Vmuleuh      "vmuleuh"      VX(4, 584)   [VRT VRA VRB];
-    Vmuleuw      "vmuleuw"      VX(4, 648)   [VRT VRA VRB];
+    Vmuleuw      "vmuleuw"      VX(4, 648)   [VRT VRA VRB]       v207;
     Vmulesb      "vmulesb"      VX(4, 776)   [VRT VRA VRB];
     Vmulesh      "vmulesh"      VX(4, 840)   [VRT VRA VRB];
-    Vmulesw      "vmulesw"      VX(4, 904)   [VRT VRA VRB];
+    Vmulesw      "vmulesw"      VX(4, 904)   [VRT VRA VRB]       v207;
     Vmuloub      "vmuloub"      VX(4, 8)     [VRT VRA VRB];
     Vmulouh      "vmulouh"      VX(4, 72)    [VRT VRA VRB];
-    Vmulouw      "vmulouw"      VX(4, 136)   [VRT VRA VRB];
+    Vmulouw      "vmulouw"      VX(4, 136)   [VRT VRA VRB]       v207;
     Vmulosb      "vmulosb"      VX(4, 264)   [VRT VRA VRB];
     Vmulosh      "vmulosh"      VX(4, 328)   [VRT VRA VRB];
-    Vmulosw      "vmulosw"      VX(4, 392)   [VRT VRA VRB];
-    Vmuluwm      "vmuluwm"      VX(4, 137)   [VRT VRA VRB];
+    Vmulosw      "vmulosw"      VX(4, 392)   [VRT VRA VRB]       v207;
+    Vmuluwm      "vmuluwm"      VX(4, 137)   [VRT VRA VRB]       v207;
     Vmhaddshs    "vmhaddshs"    VA(4, 32)    [VRT VRA VRB VRC];
     Vmhraddshs   "vmhraddshs"   VA(4, 33)    [VRT VRA VRB VRC];
     Vmladduhm    "vmladduhm"    VA(4, 34)    [VRT VRA VRB VRC];
@@ -184,33 +184,33 @@ macro_rules! vector {
     Vmaxub       "vmaxub"       VX(4, 2)     [VRT VRA VRB];
     Vmaxuh       "vmaxuh"       VX(4, 66)    [VRT VRA VRB];
     Vmaxuw       "vmaxuw"       VX(4, 130)   [VRT VRA VRB];
-    Vmaxud       "vmaxud"       VX(4, 194)   [VRT VRA VRB];
+    Vmaxud       "vmaxud"       VX(4, 194)   [VRT VRA VRB]       v207;
     Vmaxsb       "vmaxsb"       VX(4, 258)   [VRT VRA VRB];
     Vmaxsh       "vmaxsh"       VX(4, 322)   [VRT VRA VRB];
     Vmaxsw       "vmaxsw"       VX(4, 386)   [VRT VRA VRB];
-    Vmaxsd       "vmaxsd"       VX(4, 450)   [VRT VRA VRB];
+    Vmaxsd       "vmaxsd"       VX(4, 450)   [VRT VRA VRB]       v207;
     Vminub       "vminub"       VX(4, 514)   [VRT VRA VRB];
     Vminuh       "vminuh"       VX(4, 578)   [VRT VRA VRB];
     Vminuw       "vminuw"       VX(4, 642)   [VRT VRA VRB];
-    Vminud       "vminud"       VX(4, 706)   [VRT VRA VRB];
+    Vminud       "vminud"       VX(4, 706)   [VRT VRA VRB]       v207;
     Vminsb       "vminsb"       VX(4, 770)   [VRT VRA VRB];
     Vminsh       "vminsh"       VX(4, 834)   [VRT VRA VRB];
     Vminsw       "vminsw"       VX(4, 898)   [VRT VRA VRB];
-    Vminsd       "vminsd"       VX(4, 962)   [VRT VRA VRB];
+    Vminsd       "vminsd"       VX(4, 962)   [VRT VRA VRB]       v207;
 
     // Comparisons.
     Vcmpequb     "vcmpequb"     VC(4, 6)     [VRT VRA VRB]       rc21;
     Vcmpequh     "vcmpequh"     VC(4, 70)    [VRT VRA VRB]       rc21;
     Vcmpequw     "vcmpequw"     VC(4, 134)   [VRT VRA VRB]       rc21;
-    Vcmpequd     "vcmpequd"     VC(4, 199)   [VRT VRA VRB]       rc21;
+    Vcmpequd     "vcmpequd"     VC(4, 199)   [VRT VRA VRB]       rc21 v207;
     Vcmpgtub     "vcmpgtub"     VC(4, 518)   [VRT VRA VRB]       rc21;
     Vcmpgtuh     "vcmpgtuh"     VC(4, 582)   [VRT VRA VRB]       rc21;
     Vcmpgtuw     "vcmpgtuw"     VC(4, 646)   [VRT VRA VRB]       rc21;
-    Vcmpgtud     "vcmpgtud"     VC(4, 711)   [VRT VRA VRB]       rc21;
+    Vcmpgtud     "vcmpgtud"     VC(4, 711)   [VRT VRA VRB]       rc21 v207;
     Vcmpgtsb     "vcmpgtsb"     VC(4, 774)   [VRT VRA VRB]       rc21;
     Vcmpgtsh     "vcmpgtsh"     VC(4, 838)   [VRT VRA VRB]       rc21;
     Vcmpgtsw     "vcmpgtsw"     VC(4, 902)   [VRT VRA VRB]       rc21;
-    Vcmpgtsd     "vcmpgtsd"     VC(4, 967)   [VRT VRA VRB]       rc21;
+    Vcmpgtsd     "vcmpgtsd"     VC(4, 967)   [VRT VRA VRB]       rc21 v207;
     Vcmpneb      "vcmpneb"      VC(4, 7)     [VRT VRA VRB]       rc21 power9;
     Vcmpneh      "vcmpneh"      VC(4, 71)    [VRT VRA VRB]       rc21 power9;
     Vcmpnew      "vcmpnew"      VC(4, 135)   [VRT VRA VRB]       rc21 power9;
@@ -221,22 +221,22 @@ macro_rules! vector {
     // Logic.
     Vand         "vand"         VX(4, 1028)  [VRT VRA VRB];
     Vandc        "vandc"        VX(4, 1092)  [VRT VRA VRB];
-    Veqv         "veqv"         VX(4, 1668)  [VRT VRA VRB];
-    Vnand        "vnand"        VX(4, 1412)  [VRT VRA VRB];
+    Veqv         "veqv"         VX(4, 1668)  [VRT VRA VRB]       v207;
+    Vnand        "vnand"        VX(4, 1412)  [VRT VRA VRB]       v207;
     Vor          "vor"          VX(4, 1156)  [VRT VRA VRB];
-    Vorc         "vorc"         VX(4, 1348)  [VRT VRA VRB];
+    Vorc         "vorc"         VX(4, 1348)  [VRT VRA VRB]       v207;
     Vnor         "vnor"         VX(4, 1284)  [VRT VRA VRB];
     Vxor         "vxor"         VX(4, 1220)  [VRT VRA VRB];
 
     // Counts, parity, negation, sign extension: bits 11 to 15 tell some apart.
-    Vclzb        "vclzb"        VX(4, 1794)  [VRT VRB];
-    Vclzh        "vclzh"        VX(4, 1858)  [VRT VRB];
-    Vclzw        "vclzw"        VX(4, 1922)  [VRT VRB];
-    Vclzd        "vclzd"        VX(4, 1986)  [VRT VRB];
-    Vpopcntb     "vpopcntb"     VX(4, 1795)  [VRT VRB];
-    Vpopcnth     "vpopcnth"     VX(4, 1859)  [VRT VRB];
-    Vpopcntw     "vpopcntw"     VX(4, 1923)  [VRT VRB];
-    Vpopcntd     "vpopcntd"     VX(4, 1987)  [VRT VRB];
+    Vclzb        "vclzb"        VX(4, 1794)  [VRT VRB]           v207;
+    Vclzh        "vclzh"        VX(4, 1858)  [VRT VRB]           v207;
+    Vclzw        "vclzw"        VX(4, 1922)  [VRT VRB]           v207;
+    Vclzd        "vclzd"        VX(4, 1986)  [VRT VRB]           v207;
+    Vpopcntb     "vpopcntb"     VX(4, 1795)  [VRT VRB]           v207;
+    Vpopcnth     "vpopcnth"     VX(4, 1859)  [VRT VRB]           v207;
+    Vpopcntw     "vpopcntw"     VX(4, 1923)  [VRT VRB]           v207;
+    Vpopcntd     "vpopcntd"     VX(4, 1987)  [VRT VRB]           v207;
     Vclzlsbb     "vclzlsbb"     VX(4, 1538)  [RT VRB]            power9 fixed(11, 15, 0);
     Vctzlsbb     "vctzlsbb"     VX(4, 1538)  [RT VRB]            power9 fixed(11, 15, 1);
     Vnegw        "vnegw"        VX(4, 1538)  [VRT VRB]           power9 fixed(11, 15, 6);
@@ -255,22 +255,22 @@ macro_rules! vector {
     Vctzd        "vctzd"        VX(4, 1538)  [VRT VRB]           power9 fixed(11, 15, 31);
 
     // Permutations of bits.
-    Vgbbd        "vgbbd"        VX(4, 1292)  [VRT VRB];
-    Vbpermq      "vbpermq"      VX(4, 1356)  [VRT VRA VRB];
+    Vgbbd        "vgbbd"        VX(4, 1292)  [VRT VRB]           v207;
+    Vbpermq      "vbpermq"      VX(4, 1356)  [VRT VRA VRB]       v207;
     Vbpermd      "vbpermd"      VX(4, 1484)  [VRT VRA VRB]       power9;
 
     // Ciphers, hashes, carry-less products.
-    Vcipher      "vcipher"      VX(4, 1288)  [VRT VRA VRB];
-    Vcipherlast  "vcipherlast"  VX(4, 1289)  [VRT VRA VRB];
-    Vncipher     "vncipher"     VX(4, 1352)  [VRT VRA VRB];
-    Vncipherlast "vncipherlast" VX(4, 1353)  [VRT VRA VRB];
-    Vsbox        "vsbox"        VX(4, 1480)  [VRT VRA];
-    Vshasigmaw   "vshasigmaw"   VX(4, 1666)  [VRT VRA ST SIX];
-    Vshasigmad   "vshasigmad"   VX(4, 1730)  [VRT VRA ST SIX];
-    Vpmsumb      "vpmsumb"      VX(4, 1032)  [VRT VRA VRB];
-    Vpmsumh      "vpmsumh"      VX(4, 1096)  [VRT VRA VRB];
-    Vpmsumw      "vpmsumw"      VX(4, 1160)  [VRT VRA VRB];
-    Vpmsumd      "vpmsumd"      VX(4, 1224)  [VRT VRA VRB];
+    Vcipher      "vcipher"      VX(4, 1288)  [VRT VRA VRB]       v207;
+    Vcipherlast  "vcipherlast"  VX(4, 1289)  [VRT VRA VRB]       v207;
+    Vncipher     "vncipher"     VX(4, 1352)  [VRT VRA VRB]       v207;
+    Vncipherlast "vncipherlast" VX(4, 1353)  [VRT VRA VRB]       v207;
+    Vsbox        "vsbox"        VX(4, 1480)  [VRT VRA]           v207;
+    Vshasigmaw   "vshasigmaw"   VX(4, 1666)  [VRT VRA ST SIX]    v207;
+    Vshasigmad   "vshasigmad"   VX(4, 1730)  [VRT VRA ST SIX]    v207;
+    Vpmsumb      "vpmsumb"      VX(4, 1032)  [VRT VRA VRB]       v207;
+    Vpmsumh      "vpmsumh"      VX(4, 1096)  [VRT VRA VRB]       v207;
+    Vpmsumw      "vpmsumw"      VX(4, 1160)  [VRT VRA VRB]       v207;
+    Vpmsumd      "vpmsumd"      VX(4, 1224)  [VRT VRA VRB]       v207;
 
     // Floating point.
     Vaddfp       "vaddfp"       VX(4, 10)    [VRT VRA VRB];
@@ -297,8 +297,8 @@ macro_rules! vector {
     Vcmpbfp      "vcmpbfp"      VC(4, 966)   [VRT VRA VRB]       rc21;
 
     // Decimal integers.
-    Bcdadd       "bcdadd."      VXD(4, 1)    [VRT VRA VRB PS];
-    Bcdsub       "bcdsub."      VXD(4, 65)   [VRT VRA VRB PS];
+    Bcdadd       "bcdadd."      VXD(4, 1)    [VRT VRA VRB PS]    v207;
+    Bcdsub       "bcdsub."      VXD(4, 65)   [VRT VRA VRB PS]    v207;
     Bcdcpsgn     "bcdcpsgn."    VX(4, 833)   [VRT VRA VRB]       power9;
     Bcdus        "bcdus."       VXD(4, 129)  [VRT VRA VRB]       power9;
     Bcdutrunc    "bcdutrunc."   VXD(4, 321)  [VRT VRA VRB]       power9;

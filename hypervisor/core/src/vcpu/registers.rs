@@ -369,7 +369,9 @@ mod tests {
                 Some("cleared as another vCPU enters: no partition has coprocessors")
             }
             Spr::Tfhar | Spr::Tfiar | Spr::Texasr => Some("HFSCR withholds transactions"),
-            Spr::Trig1 | Spr::Trig2 => Some("to write it does something, and it keeps nothing"),
+            Spr::Trig1 | Spr::Trig2 | Spr::Trace => {
+                Some("to write it does something, and it keeps nothing")
+            }
             _ => None,
         }
     }

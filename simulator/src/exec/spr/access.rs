@@ -3,8 +3,9 @@
 use arch::instruction::Word;
 use arch::interrupt::program;
 use arch::registers::hfscr::Facility;
+use arch::registers::pcr::Level;
 use arch::registers::spr::{Access, Spr, SprRow};
-use arch::registers::{lpcr, msr};
+use arch::registers::{lpcr, msr, pcr};
 
 use super::monitor;
 use crate::exec::{facility, hypervisor_privileged};
@@ -21,7 +22,7 @@ pub(super) fn find(
     is_write: bool,
 ) -> Result<Option<&'static SprRow>, Trap> {
     let number = i.spr();
-    let row = SprRow::find(number, shared.processor);
+    let row = SprRow::find(number, shared.processor).filter(|row| is_left(thread, row.spr));
     let access = row.map_or(Access::None, |row| if is_write { row.write } else { row.read });
     match (row, access) {
         (Some(row), Access::Problem) => Ok(Some(row)),
@@ -31,6 +32,21 @@ pub(super) fn find(
             Err(hypervisor_privileged(thread, i))
         }
         _ => without_register(thread, i, is_write).map(|()| None),
+    }
+}
+
+/// Whether PCR leaves a register to the thread's state. From problem state a level before ISA 2.07 takes those that
+/// FSCR can withhold, which is new there, and those of transactions.
+fn is_left(thread: &Thread, spr: Spr) -> bool {
+    let pcr = thread.spr(Spr::Pcr);
+    if pcr == 0 || !thread.is_problem() {
+        return true;
+    }
+    let has_2_07 = Level::left_by(pcr) >= Level::V2_07;
+    match facility::facility_of(spr) {
+        Some(Facility::Tm) => has_2_07 && pcr & pcr::TM == 0,
+        Some(Facility::Dscr | Facility::Ebb | Facility::Tar) => has_2_07,
+        _ => true,
     }
 }
 

@@ -6,7 +6,7 @@ use super::family::Family;
 use super::kept;
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
-use crate::state::thread::trap::{StopReason, Trap};
+use crate::state::thread::trap::Trap;
 
 pub(super) static FAMILY: Family = Family { read: kept::read, write, synchronizes: |_, _| true };
 
@@ -14,14 +14,6 @@ fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> 
     if row.spr != Spr::Pcr {
         return kept::write(thread, shared, row, value);
     }
-    // Software sets the reserved bits too (Linux's PCR_MASK); they read as zero. PCR is the hypervisor's alone, so that
-    // no partition stops the machine.
-    match value & shared.processor.facts().pcr {
-        0 => kept::write(thread, shared, row, 0),
-        value => Err(thread.stop(StopReason::SprNotModelled {
-            register: row.spr.name(),
-            value,
-            what: "an older compatibility level",
-        })),
-    }
+    // Software sets the reserved bits too (Linux's PCR_MASK); they read as zero.
+    kept::write(thread, shared, row, value & shared.processor.facts().pcr)
 }

@@ -8,6 +8,7 @@ use super::family::Family;
 use super::kept;
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
+use crate::state::thread::counters::Missing;
 use crate::state::thread::trap::{StopReason, Trap};
 
 pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_, _| false };
@@ -35,7 +36,11 @@ fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> 
     if row.spr == Spr::Sprc {
         return match value & !ADDRESS {
             0 => kept::write(thread, shared, row, value),
-            _ => Err(stop(thread, value, "a value with other bits than an address has")),
+            // As on QEMU.
+            _ => {
+                shared.note_missing([Missing::Address]);
+                Ok(())
+            }
         };
     }
     let address = thread.spr(Spr::Sprc);

@@ -19,6 +19,7 @@ mod power_saving;
 mod prefetch;
 mod priority;
 mod split;
+mod time_facility;
 mod timers;
 mod transaction;
 mod translation;
@@ -106,7 +107,8 @@ const fn family(spr: Spr) -> &'static Family {
         Spr::Mppr => &prefetch::FAMILY,
         Spr::Hmer | Spr::Hmeer => &maintenance::FAMILY,
         Spr::Sprc | Spr::Sprd => &indirect::FAMILY,
-        Spr::Trig1 | Spr::Trig2 | Spr::Tfmr | Spr::Imc => &implementation::FAMILY,
+        Spr::Tfmr => &time_facility::FAMILY,
+        Spr::Trig1 | Spr::Trig2 | Spr::Trace | Spr::Imc => &implementation::FAMILY,
         Spr::L2qosr | Spr::Mmcrc | Spr::Ldbar | Spr::Wort => &implementation::FAMILY,
         Spr::Mmcrh | Spr::Mmcrs | Spr::Spmc1 | Spr::Spmc2 => &implementation::FAMILY,
         Spr::Xer | Spr::Lr | Spr::Ctr | Spr::Cfar | Spr::Tar => &kept::FAMILY,
@@ -118,7 +120,7 @@ const fn family(spr: Spr) -> &'static Family {
         Spr::Tfhar | Spr::Tfiar | Spr::Ebbhr | Spr::Ebbrr => &kept::FAMILY,
         Spr::Sier | Spr::Siar | Spr::Sdar => &kept::FAMILY,
         Spr::Hid0 => &split::FAMILY,
-        Spr::Pvr | Spr::Pir => &kept::FAMILY,
+        Spr::Pvr | Spr::Pir | Spr::Cir => &kept::FAMILY,
         Spr::Acop | Spr::Tacr | Spr::Tcscr | Spr::Csigr => &kept::FAMILY,
         Spr::Rpr | Spr::Tscr | Spr::Ttr | Spr::Pmsr | Spr::Rwmr => &kept::FAMILY,
     }

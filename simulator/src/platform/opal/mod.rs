@@ -302,9 +302,6 @@ fn console_write(
     let Ok(bytes) = shared.memory.copy_out(buffer, wanted) else {
         return status::PARAMETER;
     };
-    if !bytes.is_empty() && platform.console.room() == 0 {
-        return status::BUSY_EVENT;
-    }
     let written = platform.console.write(&bytes) as u64;
     answer(shared, length_at, &written.to_be_bytes())
 }

@@ -76,6 +76,14 @@ pub enum Missing {
     TimeBase,
     /// The supervisor's counters of a POWER8 are to count: SPMC1, SPMC2 and MMCRS.
     Supervisor,
+    /// The core's own performance monitor is to count: MMCRC.
+    CoreMonitor,
+    /// Events are to be collected in memory: IMC.
+    InMemory,
+    /// The L2 is to serve some before others: L2QOSR.
+    CacheService,
+    /// SPRC was written with what is no address.
+    Address,
 }
 
 impl fmt::Display for Missing {
@@ -100,6 +108,18 @@ impl fmt::Display for Missing {
             }
             Self::TimeBase => {
                 f.write_str("MMCR0[TBEE]: time-base bits are no events of the machine")
+            }
+            Self::CoreMonitor => {
+                f.write_str("MMCRC: the machine has no performance monitor of a core: it keeps its value")
+            }
+            Self::InMemory => {
+                f.write_str("IMC: the machine collects no events in memory: it keeps its value")
+            }
+            Self::CacheService => {
+                f.write_str("L2QOSR: the machine's L2 serves all threads alike")
+            }
+            Self::Address => {
+                f.write_str("SPRC: what was written is no address of a register: it keeps the one that it had")
             }
             Self::Supervisor => {
                 f.write_str("MMCRS, SPMC1, SPMC2: the machine does not count for the supervisor: they stay as they are")

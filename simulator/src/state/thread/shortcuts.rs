@@ -145,7 +145,7 @@ impl Default for Shortcuts {
 impl Shortcuts {
     /// Enters the state that `context` describes, with instructions decoded in `mode`. Shortcuts taken
     /// from an older TLB or older blocks are dropped.
-    pub fn enter(&mut self, context: Context, mode: u8, generation: (u64, u64)) {
+    pub fn enter(&mut self, context: Context, mode: u16, generation: (u64, u64)) {
         if generation != self.generation {
             self.generation = generation;
             self.clear();
@@ -155,7 +155,8 @@ impl Shortcuts {
             pages.context = number;
             pages.recorded = 0;
         }
-        self.block_tag = (number as u32) << 8 | u32::from(mode);
+        // A number has twelve bits.
+        self.block_tag = (number as u32) << 16 | u32::from(mode);
     }
 
     /// Stays in the state that was entered, but without shortcuts for loads and stores.
