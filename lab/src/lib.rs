@@ -39,6 +39,7 @@ pub mod parameters;
 pub mod partition_file;
 pub mod payload;
 pub mod progress;
+pub mod rates;
 pub mod reasons;
 pub mod record;
 pub mod refills;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use simulator::trace::Counts;
 
 use crate::events::Met;
+use crate::rates::{KINDS, Rates};
 use crate::refills::Refills;
 use crate::samples::Summary;
 
@@ -98,6 +99,8 @@ pub struct Measured {
     pub met: Option<Met>,
     /// Of the samples that the payload took, and the ends of that where it leans on guesses.
     pub samples: Option<(Summary, Option<[Summary; 2]>)>,
+    /// What the payload got done in a second of its own time, and the ends of that.
+    pub rates: (Rates, Option<[Rates; 2]>),
 }
 
 /// A number, and its ends where it leans on guesses.
@@ -303,12 +306,39 @@ const PER_SAMPLE: [Metric; 5] = [
     sample!("deviation_ns", deviation),
 ];
 
+/// Of what the payload got done in a second of its own time.
+macro_rules! rate {
+    ($kind:literal, $name:literal, $column:literal, $unit:literal) => {
+        Metric {
+            stem: $name,
+            column: $column,
+            unit: $unit,
+            better: "higher",
+            is_whole: true,
+            of: |measured| {
+                let (value, ends) = measured.rates;
+                let ends = ends.and_then(|[low, high]| Some([low.0[$kind]?, high.0[$kind]?]));
+                Some(Interval { value: value.0[$kind]?, ends })
+            },
+        }
+    };
+}
+
+/// In the order of [`KINDS`].
+const RATES: [Metric; KINDS.len()] = [
+    rate!(0, "jobs_per_second", "jobs/s", "jobs/s"),
+    rate!(1, "copy_bytes_per_second", "copy bytes/s", "bytes/s"),
+    rate!(2, "scale_bytes_per_second", "scale bytes/s", "bytes/s"),
+    rate!(3, "add_bytes_per_second", "add bytes/s", "bytes/s"),
+    rate!(4, "triad_bytes_per_second", "triad bytes/s", "bytes/s"),
+];
+
 fn instructions(counts: &Counts) -> u64 {
     counts.guest_instructions + counts.hypervisor_instructions
 }
 
-/// The figures of an experiment whose counts are divided so: those of its counts, and those of samples, which not each
-/// payload takes.
+/// The figures of an experiment whose counts are divided so: those of its counts, and those of rates and samples, which
+/// not each payload tells.
 pub fn metrics(per: &Per) -> impl Iterator<Item = &'static Metric> + Clone {
     let counted: &[Metric] = match per {
         Per::Hypercall | Per::Own(_) => &ONCE,
@@ -323,7 +353,7 @@ pub fn metrics(per: &Per) -> impl Iterator<Item = &'static Metric> + Clone {
         Per::Slice | Per::Job => &CACHES_AND_ENGINE,
         _ => &[],
     };
-    counted.iter().chain(engine).chain(&PER_SAMPLE)
+    counted.iter().chain(engine).chain(&RATES).chain(&PER_SAMPLE)
 }
 
 impl Per {

@@ -83,6 +83,12 @@ pub struct Row {
     published: Vec<Published>,
 }
 
+/// A figure of a variant.
+fn figure_of(rows: &[Row], variant: &str, metric: &str) -> Option<f64> {
+    let row = rows.iter().find(|row| row.variant == variant && row.metric == metric)?;
+    Some(row.value.number())
+}
+
 /// Cycles of a variant: its first figure in cycles.
 fn cycles_of(rows: &[Row], variant: &str) -> Option<f64> {
     let row = rows.iter().find(|row| row.variant == variant && row.unit == "cycles")?;
@@ -208,15 +214,15 @@ impl Report {
     pub fn add_losses(&mut self, experiment: &Experiment) {
         let compared = experiment.variants.iter().filter_map(|variant| {
             let baseline = variant.loss_against.as_ref()?;
-            Some((variant, [&variant.name, baseline].map(|name| cycles_of(&self.rows, name))))
+            Some((variant, self.losses(&variant.name, baseline)))
         });
         // All of them before the first is added, which is in cycles too.
-        for (Variant { name, region, .. }, cycles) in compared.collect::<Vec<_>>() {
-            let [Some(cycles), Some(of_baseline)] = cycles else { continue };
+        for (Variant { name, region, .. }, losses) in compared.collect::<Vec<_>>() {
             let place = self.rows.iter().position(|row| row.variant == *name);
-            let rows = loss::of(cycles, of_baseline).map(|(metric, unit, value)| Row {
+            let rows = losses.into_iter().map(|(metric, unit, value)| Row {
                 variant: name.clone(),
-                metric: metric.to_owned(),
+                published: of_metric(&experiment.published, &metric, name),
+                metric,
                 value,
                 low: None,
                 high: None,
@@ -224,11 +230,28 @@ impl Report {
                 better: "lower",
                 thread: None,
                 region: region.1.clone(),
-                published: of_metric(&experiment.published, metric, name),
             });
             let place = place.unwrap_or_default();
             self.rows.splice(place..place, rows);
         }
+    }
+
+    /// What a variant loses against a baseline: in cycles, and of each rate that both have.
+    fn losses(&self, variant: &str, baseline: &str) -> Vec<(String, &'static str, Figure)> {
+        let mut losses = Vec::new();
+        if let [Some(cycles), Some(of_baseline)] =
+            [variant, baseline].map(|name| cycles_of(&self.rows, name))
+        {
+            let of_cycles = loss::of(cycles, of_baseline).into_iter();
+            losses.extend(of_cycles.map(|(metric, unit, value)| (metric.to_owned(), unit, value)));
+        }
+        for rate in self.rows.iter().filter(|row| row.variant == variant) {
+            let Some(name) = loss::name_of(&rate.metric) else { continue };
+            if let Some(of_baseline) = figure_of(&self.rows, baseline, &rate.metric) {
+                losses.push((name, "percent", loss::of_rates(rate.value.number(), of_baseline)));
+            }
+        }
+        losses
     }
 
     /// Of each variant its ledger if that is wanted, and what was checked of it.

@@ -12,6 +12,7 @@ use simulator::{Counts, Machine, NoObserver, Observer, RegionCounts, Report, Run
 
 use crate::checks::{FreeCause, HalfQuantum};
 use crate::console::Said;
+use crate::demultiplex::Demultiplexer;
 use crate::events::{Met, RegionEvents};
 use crate::experiment::{Experiment, Variant, Work};
 use crate::failure::Failure;
@@ -22,6 +23,7 @@ use crate::ledger::spans::Spans;
 use crate::metric::{Figure, Interval, Measured, Per};
 use crate::on_simulator::{self, SLICE};
 use crate::progress::{Progress, Task};
+use crate::rates::Rates;
 use crate::refills::Refills;
 use crate::samples::Summary;
 use crate::system::{Exit, System};
@@ -81,6 +83,7 @@ struct Timed {
     cycles: u64,
     charges: Charges,
     samples: Option<Summary>,
+    rates: Rates,
     /// What a kernel of its own has become in memory.
     names: Option<Names>,
 }
@@ -160,13 +163,14 @@ impl<'a> Trial<'a> {
         thread::scope(|scope| {
             let bounds = [Bound::Low, Bound::High].into_iter().filter(|_| are_ends_wanted);
             let ends: Vec<_> = bounds.map(|bound| scope.spawn(at(bound))).collect();
-            let (Timed { counts, cycles, charges, samples, names }, met, trace) =
+            let (Timed { counts, cycles, charges, samples, rates, names }, met, trace) =
                 self.time_at_values(is_trace_wanted)?;
             let (mut low, mut high) = (cycles, cycles);
             let mut summaries = Vec::from_iter(samples);
+            let mut all_rates = vec![rates];
             for end in ends {
                 let joined = end.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                let Timed { cycles, samples, counts: units, .. } = joined?;
+                let Timed { cycles, samples, rates, counts: units, .. } = joined?;
                 // Where a payload works for a given time, it does more in this run, or less.
                 let divisor =
                     |counts| u128::from(self.variant.divisor_of(&self.experiment.per, counts));
@@ -174,6 +178,7 @@ impl<'a> Trial<'a> {
                 let cycles = u64::try_from(of_as_much).unwrap_or(u64::MAX);
                 (low, high) = (low.min(cycles), high.max(cycles));
                 summaries.extend(samples);
+                all_rates.push(rates);
             }
             let cycles =
                 Some(Interval { value: cycles, ends: are_ends_wanted.then_some([low, high]) });
@@ -181,7 +186,8 @@ impl<'a> Trial<'a> {
             let refills = Some(Refills::of(&charges));
             let ends = Summary::ends(&summaries).filter(|_| are_ends_wanted);
             let samples = samples.map(|samples| (samples, ends));
-            let measured = Measured { counts, cycles, refills, met: Some(met), samples };
+            let rates = (rates, Rates::ends(&all_rates).filter(|_| are_ends_wanted));
+            let measured = Measured { counts, cycles, refills, met: Some(met), samples, rates };
             Ok(Outcome { measured, ledger, trace })
         })
     }
@@ -255,13 +261,15 @@ impl<'a> Trial<'a> {
                 self.interruption.check()
             },
         )?;
-        let lines = self.check_end(console, exit)?;
+        let lines = self.of_first(self.check_end(console, exit)?);
         let clock = self.experiment.machine.describe()?.clock();
         let samples = (self.experiment.per == Per::Sample || Summary::is_in(&lines))
             .then(|| {
                 Summary::of_console(&lines, clock.timebase_hz).map_err(|text| self.wrong(&text))
             })
             .transpose()?;
+        let rates =
+            Rates::of_console(&lines, clock.timebase_hz).map_err(|text| self.wrong(&text))?;
         let (counts, cycles) = observer.0;
         let counts = self.of_region(&counts)?;
         let thread = cycles.thread_of(region.number());
@@ -282,7 +290,7 @@ impl<'a> Trial<'a> {
             names.note_memory(&machine);
             names
         });
-        Ok(Timed { counts, cycles: charges.total(thread), charges, samples, names })
+        Ok(Timed { counts, cycles: charges.total(thread), charges, samples, rates, names })
     }
 
     /// On a machine of several hardware threads, which take turns of a quantum: what half of it would
@@ -421,6 +429,18 @@ impl<'a> Trial<'a> {
         match self.variant.expect.iter().find(|line| !lines.contains(line)) {
             Some(line) => Err(wrong(&format!("the console lacks the line `{line}`"))),
             None => Ok(lines),
+        }
+    }
+
+    /// What the first partition wrote, where there are several; of a console of its own all of it.
+    fn of_first(&self, lines: Vec<String>) -> Vec<String> {
+        match &self.variant.work {
+            Work::Partitions { partitions, .. } if partitions.len() > 1 => {
+                let mut parted = Demultiplexer::new(&partitions[0].name);
+                let own = parted.pass(format!("{}\n", lines.join("\n")).as_bytes()).own;
+                String::from_utf8_lossy(&own).lines().map(str::to_owned).collect()
+            }
+            _ => lines,
         }
     }
 

@@ -83,6 +83,44 @@ fn a_loss_is_against_the_variant_that_a_variant_names() {
     assert_eq!([loss("direct"), loss("itself")], [0.0; 2]);
 }
 
+/// What the first partition says it got done, in lines that the console cuts, and not what others say; and that a
+/// published gain is a loss below 0.
+#[test]
+fn rates_and_samples_are_the_first_partitions() {
+    let folder = Folder::new();
+    let text = "name = \"first\"\nquestion = \"?\"\nmachine = \"power9\"\npayload = \"memory-load\"\n\
+                memory = \"16 MiB\"\nregion = { name = \"jobs\", number = 1 }\nper = \"job\"\n\
+                loss_against = \"chain\"\n\
+                [[variant]]\nname = \"chain\"\narguments = \"set=64 period=20 periods=3 samples=60\"\n\
+                expect = \"memory-load: chain of 64 KiB, done\"\n\
+                partner = [{ name = \"tick\", arguments = \"way=tick set=1 job=9 every_us=20 for_us=100\", \
+                expect = \"memory-load: tick of 1 KiB, done\" }, \
+                { name = \"stream\", arguments = \"way=stream set=8 job=4 for_us=100\", \
+                expect = \"memory-load: stream of 8 KiB, done\" }]\n\
+                [[variant]]\nname = \"slow\"\narguments = \"set=64 job=1000 period=20 periods=3\"\n\
+                expect = \"memory-load: chain of 64 KiB, done\"\n\
+                [[published]]\nmetric = \"jobs_loss_percent\"\nvariant = \"slow\"\nvalue = -5.0\n\
+                what = \"\"\nsource = \"\"\n";
+    folder.write("first.toml", text);
+    let report = printed(&run(&folder, "run first.toml --values-only --format json"));
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    let row = |variant: &str, metric: &str| {
+        rows.iter().find(|row| row["variant"] == variant && row["metric"] == metric)
+    };
+    let figure = |variant, metric| row(variant, metric).unwrap()["value"].as_f64().unwrap();
+    // 500 loads and 1,000.
+    let half = figure("chain", "jobs_per_second") / figure("slow", "jobs_per_second");
+    assert!((1.9..2.1).contains(&half), "{half}");
+    let mean = 1e9 / figure("chain", "jobs_per_second");
+    assert!((mean - figure("chain", "mean_ns")).abs() < 1.0, "{mean}");
+    assert!(row("slow", "mean_ns").is_none() && row("chain", "copy_bytes_per_second").is_none());
+    let loss = row("slow", "jobs_loss_percent").unwrap();
+    assert!((loss["value"].as_f64().unwrap() - 100.0 * (1.0 - 1.0 / half)).abs() < 0.1, "{loss}");
+    assert_eq!(loss["published"][0]["value"], -5.0);
+    assert_eq!((&loss["better"], figure("chain", "jobs_loss_percent")), (&"lower".into(), 0.0));
+}
+
 /// A variant has a value of its own, unless whoever runs it gives one, and the report says so. A figure stands under
 /// its heading where another variant has more of them.
 #[test]

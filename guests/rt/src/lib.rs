@@ -35,6 +35,8 @@ mod rtas;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod start;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+pub mod stream;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod time;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod translation;
@@ -52,7 +54,7 @@ pub use self::{
     partition::{Partition, ScsiAdapter, StopState, share},
     rtas::{is_stopped, rtas_call, start_vcpu, stop_self},
     start::VCPUS_MAX,
-    time::{NEVER, TICKS_PER_MICROSECOND, decrementer, set_decrementer, timebase},
+    time::{NEVER, TICKS_PER_MICROSECOND, decrementer, own_time, set_decrementer, timebase},
     translation::{enable_translation, join_translation, share_with_users},
 };
 

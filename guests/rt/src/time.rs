@@ -11,6 +11,15 @@ pub fn timebase() -> u64 {
     ticks
 }
 
+/// VTB: what of the time base passed while the vCPU was there.
+#[must_use]
+pub fn own_time() -> u64 {
+    let ticks;
+    // SAFETY: reads a counter.
+    unsafe { asm!("mfspr {}, 849", out(reg) ticks, options(nomem, nostack)) };
+    ticks
+}
+
 /// Ticks of the time base in a microsecond, on every machine that there is a description of.
 pub const TICKS_PER_MICROSECOND: u64 = 512;
 

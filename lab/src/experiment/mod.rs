@@ -21,7 +21,7 @@ use crate::bundle::{Partition, Sharing, is_name};
 use crate::failure::Failure;
 use crate::images::Images;
 use crate::ledger::names::{Names, Program};
-use crate::loss::LOSS;
+use crate::loss::{self, LOSS};
 use crate::machine_file::MachineFile;
 use crate::metric::{Per, metrics};
 use crate::number::Number;
@@ -237,14 +237,20 @@ impl PublishedTable {
         }
         let metric = self.metric.get_ref();
         let names: Vec<String> = metrics(per).map(|metric| metric.name(per)).collect();
-        let known = names.iter().map(String::as_str).chain([LOSS]);
+        let mut losses: Vec<String> = names.iter().filter_map(|name| loss::name_of(name)).collect();
+        losses.push(LOSS.to_owned());
+        let known = names.iter().chain(&losses).map(String::as_str);
         if !known.clone().any(|name| name == metric) {
             let text = format!("no figure is called `{metric}`; {}", suggest(metric, known));
             return Err(file.complain(self.metric.span(), text));
         }
         let value = *self.value.get_ref();
-        if !(value.is_finite() && value > 0.0) {
-            let text = format!("{value} cannot be compared with; give a number above 0");
+        let is_loss = losses.contains(metric);
+        if !(value.is_finite() && (value > 0.0 || is_loss && value < 0.0)) {
+            let text = format!(
+                "{value} cannot be compared with; give a number {}",
+                if is_loss { "other than 0" } else { "above 0" }
+            );
             return Err(file.complain(self.value.span(), text));
         }
         let Self { metric, what, source, variant, .. } = self;

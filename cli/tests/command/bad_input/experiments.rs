@@ -103,7 +103,9 @@ fn experiment_files() {
             "bad.toml:9: no figure is called `cycles`; known: cycles_per_hypercall, instructions_per_hypercall, \
              hypervisor_instructions_per_hypercall, guest_instructions_per_hypercall, spr_reads_per_hypercall, \
              spr_writes_per_hypercall, exits_per_hypercall, translated_exits_per_hypercall, real_exits_per_hypercall, l1_misses_per_hypercall, l2_misses_per_hypercall, l3_misses_per_hypercall, erat_misses_per_hypercall, tlb_misses_per_hypercall, \
-             median_ns, minimum_ns, maximum_ns, mean_ns, deviation_ns, loss_percent",
+             jobs_per_second, copy_bytes_per_second, scale_bytes_per_second, add_bytes_per_second, triad_bytes_per_second, \
+             median_ns, minimum_ns, maximum_ns, mean_ns, deviation_ns, jobs_loss_percent, copy_loss_percent, \
+             scale_loss_percent, add_loss_percent, triad_loss_percent, loss_percent",
         ),
         (
             "[[variant]]",
