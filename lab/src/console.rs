@@ -194,8 +194,13 @@ mod tests {
         let done = "powervisor: all partitions have ended\n";
         let of = |outcomes: &[Outcome]| {
             let counts = Counts::default();
-            let partition =
-                |outcome: &Outcome| Partition { name: "a", outcome: *outcome, image: None, counts };
+            let partition = |outcome: &Outcome| Partition {
+                name: "a",
+                outcome: *outcome,
+                image: None,
+                learned: &[],
+                counts,
+            };
             let partitions: Vec<_> = outcomes.iter().map(partition).collect();
             let record = Record { threads: &[], partitions: &partitions };
             check(&format!("{start}{START}{record}\n{done}"))

@@ -5,6 +5,7 @@ use simulator::trace::Counts;
 
 use crate::events::Met;
 use crate::rates::{KINDS, Rates};
+use crate::record::Lessons;
 use crate::refills::Refills;
 use crate::samples::Summary;
 
@@ -101,6 +102,8 @@ pub struct Measured {
     pub samples: Option<(Summary, Option<[Summary; 2]>)>,
     /// What the payload got done in a second of its own time, and the ends of that.
     pub rates: (Rates, Option<[Rates; 2]>),
+    /// What the vCPUs of partitions, by name, have learned of the prefetch engine, where they do.
+    pub learned: Lessons,
 }
 
 /// A number, and its ends where it leans on guesses.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use arch::console::{CONTINUED, HYPERVISOR};
-use arch::record::{NAMES, Name, Outcome, START, Thread, VERSION};
+use arch::record::{Fetched, Learned, NAMES, Name, Outcome, START, Thread, VERSION};
 use serde::{Deserialize, Serialize};
 
 /// What the hypervisor counted.
@@ -30,6 +30,9 @@ pub struct Partition {
     /// Where in real memory its image lies, and its bytes, if it was suspended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<[u64; 2]>,
+    /// What its vCPUs have learned of the prefetch engine, in their order, where they do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub learned: Vec<Learned>,
     /// By the keys of [`NAMES`], all of them.
     pub counts: BTreeMap<String, u64>,
 }
@@ -72,6 +75,30 @@ impl Partition {
     }
 }
 
+/// What the vCPUs of partitions, by name, have learned of the prefetch engine, where they do.
+pub type Lessons = BTreeMap<String, Vec<Learned>>;
+
+/// What the vCPUs of the partition `name` have learned, as people read it, a line for each.
+pub fn lessons(name: &str, learned: &[Learned]) -> impl Iterator<Item = String> {
+    let lesson = move |(number, learned): (usize, &Learned)| {
+        let Learned { best, l2_won, l2_l3_won, changes } = learned;
+        let best = match best {
+            Fetched::Nothing => "nothing",
+            Fetched::L2 => "the L2",
+            Fetched::L2L3 => "L2 and L3",
+        };
+        let won = |what: &str, won: &Option<i32>| {
+            won.map_or(String::new(), |won| format!(", {what} {:+.2} %", f64::from(won) / 100.0))
+        };
+        format!(
+            "partition {name}: vCPU {number} has {best} fetched; changes of mind {changes}{}{}",
+            won("won by the L2", l2_won),
+            won("by L2 and L3 beyond the best", l2_l3_won)
+        )
+    };
+    learned.iter().enumerate().map(lesson)
+}
+
 /// The group that depends on the machine's speed.
 const TIME: &str = "time";
 
@@ -96,7 +123,7 @@ impl Record {
         Ok(record)
     }
 
-    /// What people read of it: a line for each hardware thread, and two for each partition.
+    /// What people read of it: a line for each hardware thread, two for each partition, one for each vCPU that learns.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let thread = |thread: &Thread| {
@@ -113,7 +140,9 @@ impl Record {
         };
         let threads = self.threads.iter().map(thread);
         let times = self.partitions.iter().map(time);
-        let all = threads.chain(times).chain(self.partitions.iter().map(summary));
+        let lessons = self.partitions.iter().flat_map(|it| lessons(&it.name, &it.learned));
+        let lessons = lessons.map(|lesson| format!("prefetch: {lesson}"));
+        let all = threads.chain(times).chain(self.partitions.iter().map(summary)).chain(lessons);
         all.map(|line| format!("{HYPERVISOR}{line}")).collect()
     }
 }
@@ -203,7 +232,7 @@ impl Reader {
 
 #[cfg(test)]
 mod tests {
-    use arch::record::{self, Counts, NAMES, Outcome, START, Thread};
+    use arch::record::{self, Counts, Fetched, Learned, NAMES, Outcome, START, Thread};
 
     use super::{Reader, Record};
 
@@ -211,17 +240,23 @@ mod tests {
     fn written() -> String {
         let threads = [Thread { server: 4, elapsed_us: 9, idle_us: 2, own_us: 1, ends_us: 3 }];
         let values = std::array::from_fn(|index| index as u64 + 1);
+        let learned = [
+            Learned { best: Fetched::L2, l2_won: Some(390), l2_l3_won: Some(-8), changes: 1 },
+            Learned { best: Fetched::Nothing, l2_won: None, l2_l3_won: None, changes: 0 },
+        ];
         let partitions = [
             record::Partition {
                 name: "a",
                 outcome: Outcome::PoweredOff,
                 image: None,
+                learned: &learned,
                 counts: Counts::from_values(values),
             },
             record::Partition {
                 name: "b",
                 outcome: Outcome::Stopped,
                 image: Some([0x1_0000, 5]),
+                learned: &[],
                 counts: Counts::default(),
             },
         ];
@@ -238,7 +273,10 @@ mod tests {
         powervisor: summary: partition b: stopped; virtual door: hypercall 0, data storage 0, instruction storage 0, \
         emulation assistance 0, facility 0, other 0; real door: hypercall 0, data storage 0, instruction storage 0, \
         emulation assistance 0, facility 0, other 0; pages: 1G 0, 2M 0, 64K 0; superpages: promotions 0, \
-        demotions 0, failures 0, time 0 us\n";
+        demotions 0, failures 0, time 0 us\n\
+        powervisor: prefetch: partition a: vCPU 0 has the L2 fetched; changes of mind 1, won by the L2 +3.90 %, by L2 and L3 \
+        beyond the best -0.08 %\n\
+        powervisor: prefetch: partition a: vCPU 1 has nothing fetched; changes of mind 0\n";
 
     #[test]
     fn what_the_hypervisor_writes_is_told_in_sentences_however_it_is_cut() {
@@ -280,7 +318,7 @@ mod tests {
     fn a_record_that_is_not_understood_is_shown_and_says_why() {
         let good = written();
         for (bad, why) in [
-            (good.replace("record 3 ", "record 1 "), "version 1; this command reads version 3"),
+            (good.replace("record 4 ", "record 1 "), "version 1; this command reads version 4"),
             (good.replace("]}\n", "\n"), "cut or damaged"),
             (good.replace("pages_1g", "pages_16g"), "the counts of a are others"),
             (good.replace("\"outcome\"", "\"end\""), "cut or damaged"),
@@ -312,6 +350,6 @@ mod tests {
             let whole = format!("{} {}{unit}", name.group, name.name);
             assert_eq!(name.key, whole.replace(' ', "_").to_lowercase());
         }
-        assert!(Record::read("3 {\"threads\":[],\"partitions\":[]}").is_ok());
+        assert!(Record::read("4 {\"threads\":[],\"partitions\":[]}").is_ok());
     }
 }

@@ -15,6 +15,7 @@ use crate::ledger::{Ledger, explain};
 use crate::loss;
 use crate::metric::{Figure, Interval, MISSES, Measured, Per, metrics};
 use crate::reasons::{self, Reason};
+use crate::record::{Lessons, lessons};
 use crate::setting::{self, Given};
 use crate::steps::{self, Saved};
 
@@ -62,6 +63,9 @@ struct OfVariant {
     set: BTreeMap<String, Given>,
     /// How many events the region met that a value is the price of, by the value's key.
     events: BTreeMap<&'static str, u64>,
+    /// What the vCPUs of partitions, by name, have learned of the prefetch engine, where they do.
+    #[serde(skip_serializing_if = "Lessons::is_empty")]
+    learned: Lessons,
     #[serde(flatten)]
     checks: Checks,
 }
@@ -165,6 +169,7 @@ impl Report {
             divisor: per,
             set: BTreeMap::new(),
             events: measured.met.as_ref().map(|met| met.events.clone()).unwrap_or_default(),
+            learned: measured.learned.clone(),
             checks: Checks::default(),
         };
         self.variants.insert(variant.name.clone(), of_variant);
@@ -334,7 +339,7 @@ impl Report {
         let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
         let steps = self.steps.as_ref().map(Saved::text).unwrap_or_default();
         format!(
-            "{}: {}\nmachine {}, parameters {}, seed {}; figures per {} of the marked region\n\n{}\n{steps}{}",
+            "{}: {}\nmachine {}, parameters {}, seed {}; figures per {} of the marked region\n\n{}\n{steps}{}{}",
             self.experiment,
             self.question,
             self.machine,
@@ -342,8 +347,19 @@ impl Report {
             self.seed,
             self.per.noun(),
             lines.join("\n"),
+            self.learned(),
             self.published()
         )
+    }
+
+    /// What vCPUs have learned, variant by variant.
+    fn learned(&self) -> String {
+        let of_variant = |(name, OfVariant { learned, .. }): (&String, &OfVariant)| {
+            let lines = learned.iter().flat_map(|(partition, of)| lessons(partition, of));
+            lines.map(|line| format!("\n{name}, {line}")).collect::<String>()
+        };
+        let text: String = self.variants.iter().map(of_variant).collect();
+        if text.is_empty() { text } else { text + "\n" }
     }
 
     /// What others published, and how our figures stand to it, variant by variant.

@@ -70,7 +70,11 @@ pub fn json(run: &Run<'_>) -> String {
         let counts = counted.iter().flat_map(|partition| partition.told());
         let counts: Map<_, _> =
             counts.map(|(name, count)| (name.key.to_owned(), count.into())).collect();
-        json!({"name": name, "outcome": outcome, "counts": counts})
+        let mut partition = json!({"name": name, "outcome": outcome, "counts": counts});
+        if let Some(counted) = counted.filter(|counted| !counted.learned.is_empty()) {
+            partition["learned"] = json!(counted.learned);
+        }
+        partition
     };
     let partitions: Vec<Value> = run.partitions().iter().map(partition).collect();
     let number = |index: usize| run.machine.map(|numbers| numbers[index]);
@@ -99,6 +103,7 @@ mod tests {
         let names = ["a".to_owned(), "b".to_owned()];
         let partition = |(name, outcome): (&String, &str)| Partition {
             image: None,
+            learned: Vec::new(),
             name: name.clone(),
             outcome: outcome.to_owned(),
             counts: (12..).zip(NAMES).map(|(count, name)| (name.key.to_owned(), count)).collect(),

@@ -24,6 +24,7 @@ use crate::metric::{Figure, Interval, Measured, Per};
 use crate::on_simulator::{self, SLICE};
 use crate::progress::{Progress, Task};
 use crate::rates::Rates;
+use crate::record::Lessons;
 use crate::refills::Refills;
 use crate::samples::Summary;
 use crate::system::{Exit, System};
@@ -84,6 +85,7 @@ struct Timed {
     charges: Charges,
     samples: Option<Summary>,
     rates: Rates,
+    learned: Lessons,
     /// What a kernel of its own has become in memory.
     names: Option<Names>,
 }
@@ -163,7 +165,7 @@ impl<'a> Trial<'a> {
         thread::scope(|scope| {
             let bounds = [Bound::Low, Bound::High].into_iter().filter(|_| are_ends_wanted);
             let ends: Vec<_> = bounds.map(|bound| scope.spawn(at(bound))).collect();
-            let (Timed { counts, cycles, charges, samples, rates, names }, met, trace) =
+            let (Timed { counts, cycles, charges, samples, rates, learned, names }, met, trace) =
                 self.time_at_values(is_trace_wanted)?;
             let (mut low, mut high) = (cycles, cycles);
             let mut summaries = Vec::from_iter(samples);
@@ -187,7 +189,8 @@ impl<'a> Trial<'a> {
             let ends = Summary::ends(&summaries).filter(|_| are_ends_wanted);
             let samples = samples.map(|samples| (samples, ends));
             let rates = (rates, Rates::ends(&all_rates).filter(|_| are_ends_wanted));
-            let measured = Measured { counts, cycles, refills, met: Some(met), samples, rates };
+            let measured =
+                Measured { counts, cycles, refills, met: Some(met), samples, rates, learned };
             Ok(Outcome { measured, ledger, trace })
         })
     }
@@ -261,7 +264,8 @@ impl<'a> Trial<'a> {
                 self.interruption.check()
             },
         )?;
-        let lines = self.of_first(self.check_end(console, exit)?);
+        let (lines, learned) = self.check_end(console, exit)?;
+        let lines = self.of_first(lines);
         let clock = self.experiment.machine.describe()?.clock();
         let samples = (self.experiment.per == Per::Sample || Summary::is_in(&lines))
             .then(|| {
@@ -290,7 +294,7 @@ impl<'a> Trial<'a> {
             names.note_memory(&machine);
             names
         });
-        Ok(Timed { counts, cycles: charges.total(thread), charges, samples, rates, names })
+        Ok(Timed { counts, cycles: charges.total(thread), charges, samples, rates, learned, names })
     }
 
     /// On a machine of several hardware threads, which take turns of a quantum: what half of it would
@@ -407,12 +411,17 @@ impl<'a> Trial<'a> {
         self.progress.begin(&format!("{}, {}", self.experiment.name, self.variant.name))
     }
 
-    /// The lines of the console, where the run ended as the experiment expects.
-    fn check_end(&self, console: Vec<u8>, exit: Exit) -> Result<Vec<String>, Failure> {
+    /// The lines of the console, where the run ended as the experiment expects, and what vCPUs have learned.
+    fn check_end(&self, console: Vec<u8>, exit: Exit) -> Result<(Vec<String>, Lessons), Failure> {
+        let mut learned = Lessons::new();
         let (lines, partitions) = match &self.variant.work {
             Work::Partitions { .. } => {
                 let said = Said::by(&console);
                 let are_well = said.check_partitions();
+                let record = said.record.and_then(Result::ok);
+                let partitions = record.into_iter().flat_map(|record| record.partitions);
+                let who_learns = partitions.filter(|partition| !partition.learned.is_empty());
+                learned.extend(who_learns.map(|partition| (partition.name, partition.learned)));
                 (said.lines, are_well)
             }
             Work::Kernel(_) => {
@@ -428,7 +437,7 @@ impl<'a> Trial<'a> {
         partitions.map_err(|text| wrong(&text))?;
         match self.variant.expect.iter().find(|line| !lines.contains(line)) {
             Some(line) => Err(wrong(&format!("the console lacks the line `{line}`"))),
-            None => Ok(lines),
+            None => Ok((lines, learned)),
         }
     }
 

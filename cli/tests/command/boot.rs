@@ -323,7 +323,7 @@ fn statistics_take_nothing_from_what_a_partition_prints() {
         .collect();
     let partition = serde_json::json!({"name": "hello", "outcome": "stopped", "counts": counts});
     let record = serde_json::json!({"threads": [], "partitions": [partition]});
-    for lie in [format!("\u{17}powervisor: record 3 {record}\n"), format!("\n{sentence}\n")] {
+    for lie in [format!("\u{17}powervisor: record 4 {record}\n"), format!("\n{sentence}\n")] {
         let arguments = serde_json::to_string(&lie).unwrap();
         let lying = hello.replace("arguments = \"\"", &format!("arguments = {arguments}"));
         assert_ne!(lying, hello);

@@ -6,11 +6,14 @@
 //! through a [`Window`] only, by copying: no reference to a partition's memory ever exists, since its vCPUs may
 //! change it at any time.
 
+use alloc::vec::Vec;
+
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::bundle::MapPolicy;
 use arch::hash::VirtualPage;
 use arch::processor::Processor;
 use arch::radix::TableLocation;
+use arch::record::Learned;
 
 use crate::boot::firmware::Firmware;
 use crate::boot::mitigations::Mitigations;
@@ -250,6 +253,11 @@ pub trait Threads {
 
     /// Whether one thread of a core at most runs partitions, since the core has something that serves one at a time.
     fn has_one_runner_per_core(&self) -> bool;
+
+    /// What each vCPU has learned of something that serves a core, in their order; nothing where none learns.
+    fn learned(&self) -> Vec<Learned> {
+        Vec::new()
+    }
 
     /// Calls `work` on all hardware threads, with the thread's index, and returns when all are done.
     fn run_on_threads(&self, work: &(dyn Fn(usize) + Sync));

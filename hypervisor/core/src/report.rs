@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use arch::interrupt::Vector;
-use arch::record::{self, Counts, Record, Thread};
+use arch::record::{self, Counts, Learned, Record, Thread};
 use arch::registers::hfscr::Facility;
 
 use crate::console::Console;
@@ -127,12 +127,21 @@ pub fn record<H: Memory + Platform>(
     hal: &H,
     threads: &[Thread],
     partitions: &[Lock<Partition<H>>],
+    learned: &[Learned],
     frequency: u64,
 ) {
     let partitions: Vec<_> = partitions.iter().map(Lock::lock).collect();
+    let learned: Vec<Vec<_>> = partitions
+        .iter()
+        .map(|partition| {
+            let numbers = partition.vcpus.iter().map(|vcpu| vcpu.id.0 as usize);
+            numbers.filter_map(|number| learned.get(number).copied()).collect()
+        })
+        .collect();
     let partitions: Vec<_> = partitions
         .iter()
-        .map(|partition| record::Partition {
+        .zip(&learned)
+        .map(|(partition, learned)| record::Partition {
             name: &partition.name,
             outcome: match partition.life.outcome() {
                 Some(Outcome::PoweredOff) => record::Outcome::PoweredOff,
@@ -144,6 +153,7 @@ pub fn record<H: Memory + Platform>(
                 Some(Outcome::Suspended(Range { start, bytes })) => Some([start.0, *bytes]),
                 _ => None,
             },
+            learned,
             counts: counts(partition, frequency),
         })
         .collect();

@@ -262,7 +262,7 @@ where
         report::thread(thread.server, system.schedule.lock().meter(index), frequency)
     });
     let meters: Vec<_> = meters.collect();
-    report::record(console, hal, &meters, system.partitions(), frequency);
+    report::record(console, hal, &meters, system.partitions(), &hal.learned(), frequency);
     Ok(())
 }
 

@@ -6,6 +6,8 @@
 //! then stays off. What was found out holds for a while, twice as long each time that the next trials find the same,
 //! and ends before that when what the vCPU gets done is no more like it was.
 
+use arch::record::{Fetched, Learned};
+
 use super::Levels;
 
 /// What is fetched at the beginning of a stay, and so logged at the end of the one before; nothing where it is off.
@@ -35,6 +37,10 @@ pub(super) struct Learning {
     best: Way,
     /// What held before the trials that are under way.
     before: Way,
+    /// What the last trials have shown, of the L2 and of both: what was won, in parts of [`WHOLE`].
+    won: [Option<i64>; 2],
+    /// How often they found something else than before.
+    changes: u32,
     /// For how many stays it held, or will.
     holds: u32,
     state: State,
@@ -81,7 +87,23 @@ impl Learning {
         let trial = Trial::new(Levels::L2, false);
         let chance = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let (best, before) = (None, None);
-        Self { best, before, holds: HOLDS, state: State::Trial(trial), chance }
+        let (won, changes, state) = ([None; 2], 0, State::Trial(trial));
+        Self { best, before, won, changes, holds: HOLDS, state, chance }
+    }
+
+    /// What it has found so far, for whoever reads the record.
+    pub(super) fn learned(&self) -> Learned {
+        let held = match self.state {
+            State::Held { .. } => self.best,
+            State::Trial(_) => self.before,
+        };
+        let best = match held {
+            None => Fetched::Nothing,
+            Some(Levels::L2) => Fetched::L2,
+            Some(Levels::L2AndL3) => Fetched::L2L3,
+        };
+        let [l2_won, l2_l3_won] = self.won.map(|won| won.map(|won| (won * 10_000 / WHOLE) as i32));
+        Learned { best, l2_won, l2_l3_won, changes: self.changes }
     }
 
     /// What the next stay has.
@@ -122,6 +144,7 @@ impl Learning {
                 let (with, without) = if trial.is_first { (first, rate) } else { (rate, first) };
                 trial.note(with, without);
                 let (verdict, with) = (trial.verdict(), trial.with);
+                self.won[usize::from(with == Levels::L2AndL3)] = Some(trial.sum / trial.pairs);
                 if verdict == Verdict::Open {
                     trial.is_first = coin(&mut self.chance);
                     return;
@@ -140,6 +163,7 @@ impl Learning {
             Levels::L2 => self.compare(Levels::L2AndL3),
             Levels::L2AndL3 => {
                 let is_same = self.best == self.before;
+                self.changes += u32::from(!is_same);
                 self.holds = if is_same { HOLDS_MAX.min(2 * self.holds) } else { HOLDS };
                 self.state = State::Held { left: self.holds, rate: None, unlike: 0 };
             }
@@ -195,6 +219,8 @@ fn coin(chance: &mut u64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use arch::record::Fetched;
+
     use super::{HOLDS, HOLDS_MAX, Learning, Levels, PAIRS_MAX, UNLIKE, Way, coin};
 
     const TICKS: u64 = 512_000;
@@ -261,6 +287,11 @@ mod tests {
             let tried = work.goes_on(&mut learning, 16);
             assert_eq!(index(learning.way()), best, "{done:?}");
             assert!(tried.iter().sum::<u32>() == 16 && tried[best] >= 4, "{tried:?}");
+            let found = learning.learned();
+            let expected = [Fetched::Nothing, Fetched::L2, Fetched::L2L3][best];
+            assert_eq!((found.best, found.changes), (expected, u32::from(best > 0)), "{done:?}");
+            let won = (done[1] as i32 - done[0] as i32) / 100;
+            assert!((found.l2_won.unwrap() - won).abs() <= 20, "{done:?}: {found:?}");
             let had = work.goes_on(&mut learning, HOLDS);
             assert_eq!(had[best], HOLDS);
         }
@@ -300,6 +331,7 @@ mod tests {
     fn work_that_changes_is_tried_anew() {
         let mut learning = Learning::new(3);
         let mut work = Work::new([1_000_000, 1_030_000, 1_000_000], 0);
+        assert_eq!(learning.learned().l2_won, None);
         work.goes_on(&mut learning, 20_000);
         assert!(learning.holds == HOLDS_MAX, "{learning:?}");
         // What is left of it would be up to a thousand stays.
@@ -312,6 +344,7 @@ mod tests {
             assert!(stays <= most, "{learning:?}");
         }
         assert_eq!(learning.way(), None);
+        assert_eq!(learning.learned().changes, 2);
     }
 
     #[test]

@@ -20,6 +20,7 @@ use alloc::vec::Vec;
 
 use arch::address::RealAddress;
 use arch::bundle::{PREFETCH, PrefetchPolicy};
+use arch::record::Learned;
 use arch::registers::mppr;
 use dtoolkit::fdt::Fdt;
 use dtoolkit::{Node, Property};
@@ -317,6 +318,17 @@ impl Tables {
         {
             hal.begin_log(table.address, levels);
             engine.work = Some(Work::Log(last));
+        }
+    }
+
+    /// What each vCPU has learned, in their order; nothing where they do not.
+    #[must_use]
+    pub fn learned(&self) -> Vec<Learned> {
+        match self.what {
+            Use::Always(_) => Vec::new(),
+            Use::Adaptive => {
+                self.tables.iter().map(|table| table.learning.lock().learned()).collect()
+            }
         }
     }
 

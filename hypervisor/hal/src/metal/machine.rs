@@ -10,6 +10,8 @@ use arch::hash::{self, VirtualPage};
 use arch::marker::{Mark, Region};
 use arch::processor::Processor;
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
+#[cfg(feature = "power8")]
+use arch::record::Learned;
 use arch::registers::hfscr::Facility;
 use arch::registers::msr;
 use hypervisor_core::boot::firmware::Firmware;
@@ -201,6 +203,11 @@ impl Threads for Machine {
         return prefetch::is_used();
         #[cfg(not(feature = "power8"))]
         false
+    }
+
+    #[cfg(feature = "power8")]
+    fn learned(&self) -> alloc::vec::Vec<Learned> {
+        prefetch::learned()
     }
 
     fn run_on_threads(&self, work: &(dyn Fn(usize) + Sync)) {

@@ -6,9 +6,11 @@
 use core::arch::asm;
 
 use alloc::format;
+use alloc::vec::Vec;
 
 use arch::address::RealAddress;
 use arch::bundle::PrefetchPolicy;
+use arch::record::Learned;
 use arch::registers::mppr;
 use hypervisor_core::boot::bundle::{self, HEADER_BYTES, manifest_bytes};
 use hypervisor_core::boot::firmware::Firmware;
@@ -179,6 +181,14 @@ pub(super) fn exits(vcpu: VcpuId) {
             tables.exits(&OwnEngine, own_index(), read::<{ spr::TB }>());
         }
         Some(Use::Patch(patch)) => patch.exits(&OwnEngine, vcpu),
+    }
+}
+
+/// What each vCPU has learned, in their order.
+pub(super) fn learned() -> Vec<Learned> {
+    match used() {
+        Some(Use::Ours(tables)) => tables.learned(),
+        _ => Vec::new(),
     }
 }
 
