@@ -127,6 +127,7 @@ impl Presentation {
 
     /// Whether an interrupt has to be delivered.
     #[must_use]
+    #[inline]
     pub fn is_pending(&self) -> bool {
         self.state().is_pending()
     }

@@ -72,12 +72,14 @@ pub struct Stay {
 impl Stay {
     /// What of it came before the time `end`.
     #[must_use]
+    #[inline]
     pub fn until(self, end: u64) -> Self {
         Self { entered: self.entered.min(end), left: self.left.min(end), ..self }
     }
 
     /// When the time of the vCPU itself was over.
     #[must_use]
+    #[inline]
     pub fn ended(&self) -> u64 {
         let exit = if self.is_interrupted { EXIT_TICKS } else { 0 };
         self.left.saturating_sub(exit).max(self.entered)
@@ -105,6 +107,7 @@ pub struct Meter {
 
 impl Meter {
     /// What has passed until `now` and is not charged yet.
+    #[inline]
     pub(crate) fn uncharged(&self, now: u64) -> u64 {
         self.charged_until.map_or(0, |since| now.saturating_sub(since))
     }
@@ -115,6 +118,7 @@ impl Meter {
     }
 
     /// Goes on to `now`: how much has passed.
+    #[inline]
     pub(crate) fn pass(&mut self, now: u64) -> u64 {
         let ticks = self.uncharged(now);
         self.charged_until = Some(self.charged_until.map_or(now, |since| since.max(now)));

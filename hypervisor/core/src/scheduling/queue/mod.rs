@@ -229,11 +229,13 @@ impl RunQueue {
         id
     }
 
+    #[inline]
     fn member(&mut self, id: VcpuId) -> &mut Member {
         &mut self.members[id.0 as usize]
     }
 
     /// `id`, which the hardware thread `home` has run, can go on. Nothing happens if it is ready already.
+    #[inline]
     pub fn make_ready(&mut self, id: VcpuId, home: Option<usize>) {
         if !self.is_ready(id) {
             self.take_along(id);
@@ -257,23 +259,27 @@ impl RunQueue {
     }
 
     /// `id`, which runs, goes with the clock where that has jumped since it came to run.
+    #[inline]
     fn take_along(&mut self, id: VcpuId) {
         let jumped = self.jumped;
         let member = self.member(id);
         member.virtual_time += jumped - core::mem::replace(&mut member.jumped, jumped);
     }
 
+    #[inline]
     fn enter(&mut self, id: VcpuId, home: Option<usize>) {
         let homeless = self.homeless();
         self.member(id).home = home.filter(|home| *home < homeless).unwrap_or(homeless);
         self.insert(id);
     }
 
+    #[inline]
     fn insert(&mut self, id: VcpuId) {
         self.sit(id, self.seat_of(id));
         self.ready += 1;
     }
 
+    #[inline]
     fn sit(&mut self, id: VcpuId, seat: Seat) {
         self.member(id).seat = Some(seat);
         let (order, place) = self.place(id, seat);
@@ -281,6 +287,7 @@ impl RunQueue {
     }
 
     /// `id` cannot run any more. Nothing happens if it could not, or is running.
+    #[inline]
     pub fn remove(&mut self, id: VcpuId) {
         if let Some(seat) = self.member(id).seat.take() {
             let (order, place) = self.place(id, seat);
@@ -291,6 +298,7 @@ impl RunQueue {
     }
 
     /// Where `id` is when it has this seat.
+    #[inline]
     fn place(&mut self, id: VcpuId, seat: Seat) -> (&mut Order, Place) {
         let Member { virtual_time, home, .. } = self.members[id.0 as usize];
         let deadline = self.deadline(id);
@@ -301,25 +309,31 @@ impl RunQueue {
     }
 
     /// Until when `id` is to have had its next slice.
+    #[inline]
     fn deadline(&self, id: VcpuId) -> u64 {
         let Member { virtual_time, period, .. } = self.members[id.0 as usize];
         virtual_time.saturating_add(period)
     }
 
     /// Lets the clock go on to now.
+    #[inline]
     fn look_at_clock(&mut self) -> u64 {
-        let passed = core::mem::take(&mut self.passed);
-        self.clock = self.clock.saturating_add(self.rate.pass(passed));
+        if self.passed > 0 {
+            let passed = core::mem::take(&mut self.passed);
+            self.clock = self.clock.saturating_add(self.rate.pass(passed));
+        }
         self.clock
     }
 
     /// So many ticks have passed on all hardware threads that nobody was charged for yet.
+    #[inline]
     pub fn see_uncharged(&mut self, ticks: u64) {
         self.lead = self.rate.length(ticks);
     }
 
     /// So many ticks have passed on a hardware thread that no vCPU is charged for: it was idle, for instance.
     /// The clock goes on, as who ran meanwhile on another thread did not take them from anybody.
+    #[inline]
     pub fn pass(&mut self, ticks: u64) {
         self.passed = self.passed.saturating_add(ticks);
     }
@@ -330,7 +344,16 @@ impl RunQueue {
     }
 
     /// Those that are not ahead of the clock any more are due.
+    #[inline]
     fn seat_due(&mut self) {
+        if self.early.first.0 <= self.latest() {
+            self.seat_first();
+        }
+    }
+
+    /// The same, of whom there is at least one.
+    #[inline(never)]
+    fn seat_first(&mut self) {
         let latest = self.latest();
         while self.early.first.0 <= latest {
             let (_, id) = self.early.first;
@@ -341,6 +364,7 @@ impl RunQueue {
 
     /// The earliest deadline of those that are due. If nobody is, the clock jumps to the first of those that
     /// wait, or to one with this virtual time.
+    #[inline]
     fn first_due(&mut self, other: u64) -> Place {
         let first = self.first_in(0..self.due.len());
         let next = other.min(self.early.first.0);
@@ -355,6 +379,7 @@ impl RunQueue {
     }
 
     /// Takes the one that runs next on `thread`. It has to be given back with [`RunQueue::make_ready`].
+    #[inline]
     pub fn take(&mut self, thread: usize) -> Option<VcpuId> {
         let id = self.next(thread)?;
         self.remove(id);
@@ -363,6 +388,7 @@ impl RunQueue {
 
     /// The one that runs next on `thread`.
     #[must_use]
+    #[inline]
     pub fn next(&mut self, thread: usize) -> Option<VcpuId> {
         if self.is_empty() {
             return None;
@@ -379,11 +405,13 @@ impl RunQueue {
     }
 
     /// Of the vCPUs in these queues, the one with the earliest deadline.
+    #[inline]
     fn first_in(&self, queues: impl Iterator<Item = usize>) -> Place {
         queues.map(|queue| self.due[queue].first).min().unwrap_or(NOBODY)
     }
 
     /// Of those that are due and at home on `thread` or nowhere, the one with the earliest deadline.
+    #[inline]
     fn own(&self, thread: usize) -> Place {
         let homeless = self.homeless();
         let at_home = if thread < homeless { self.due[thread].first } else { NOBODY };
@@ -391,6 +419,7 @@ impl RunQueue {
     }
 
     /// Whether one with this deadline may run before one with the first.
+    #[inline]
     fn is_near(&self, deadline: u64, first: u64) -> bool {
         deadline <= first || deadline - first < self.span
     }
@@ -478,6 +507,7 @@ impl RunQueue {
     }
 
     /// So many ticks passed at the expense of `id`.
+    #[inline]
     pub fn charge(&mut self, id: VcpuId, ticks: u64) {
         self.member(id).charged += ticks;
         self.pass(ticks);
@@ -485,6 +515,7 @@ impl RunQueue {
     }
 
     /// `id` ran for so many ticks, or another one did at its expense; nobody may have waited for them.
+    #[inline]
     pub fn charge_stay(&mut self, id: VcpuId, ticks: u64, runs_on: bool) {
         let member = self.member(id);
         member.charged += ticks;
@@ -502,6 +533,7 @@ impl RunQueue {
 
     /// Whether so many ticks surely leave `id` less than a slice ahead of the clock: they do of where the clock
     /// was looked at last, and it only goes on. This is the way of every exit of a vCPU that runs alone.
+    #[inline]
     fn stays_near(&self, id: VcpuId, ticks: u64) -> bool {
         let Member { virtual_time, period, jumped, rate, .. } = self.members[id.0 as usize];
         jumped == self.jumped
@@ -520,21 +552,33 @@ impl RunQueue {
     }
 
     /// Lets the virtual time of `id` go on by these ticks.
+    #[inline]
     fn advance(&mut self, id: VcpuId, ticks: u64) {
-        let before = self.members[id.0 as usize].seat.map(|seat| (seat, self.place(id, seat).1));
+        let member = self.member(id);
+        let before = member.virtual_time;
+        member.virtual_time = before.saturating_add(member.rate.pass(ticks));
+        if let Some(seat) = member.seat {
+            self.move_on(id, seat, before);
+        }
+    }
+
+    /// `id`, which is ready and has this seat, had another virtual time before.
+    #[inline(never)]
+    fn move_on(&mut self, id: VcpuId, seat: Seat, before: u64) {
         let jumped = self.jumped;
         let member = self.member(id);
-        let virtual_ticks = member.rate.pass(ticks);
-        member.virtual_time = member.virtual_time.saturating_add(virtual_ticks);
-        let Some((seat, from)) = before else { return };
         member.jumped = jumped;
+        let from = match seat {
+            Seat::Due => before.saturating_add(member.period),
+            Seat::Early => before,
+        };
         let to = self.seat_of(id);
         if to == seat {
             let (order, to) = self.place(id, seat);
-            order.change(from, to);
+            order.change((from, id), to);
         } else {
             let (order, _) = self.place(id, seat);
-            order.remove(from);
+            order.remove((from, id));
             self.sit(id, to);
         }
     }
@@ -554,6 +598,7 @@ impl RunQueue {
 
     /// Whether `id` waits for a processor.
     #[must_use]
+    #[inline]
     pub fn is_ready(&self, id: VcpuId) -> bool {
         self.members[id.0 as usize].seat.is_some()
     }
@@ -567,6 +612,7 @@ impl RunQueue {
 
     /// Whether nobody is ready.
     #[must_use]
+    #[inline]
     pub const fn is_empty(&self) -> bool {
         self.ready == 0
     }

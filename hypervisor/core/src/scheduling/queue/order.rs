@@ -11,32 +11,46 @@ pub(super) type Place = (u64, VcpuId);
 pub(super) const NOBODY: Place = (u64::MAX, VcpuId(u32::MAX));
 
 /// vCPUs by a key, the least first. Who comes goes near the end, and who goes is the first.
+///
+/// The first is apart from the others: where one waits, as when two hand a hardware thread to and fro, that is all.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Order {
-    places: VecDeque<Place>,
     /// The first of them, or [`NOBODY`].
     pub(super) first: Place,
+    /// Those behind it.
+    others: VecDeque<Place>,
 }
 
 impl Order {
     pub(super) const fn new() -> Self {
-        Self { places: VecDeque::new(), first: NOBODY }
+        Self { first: NOBODY, others: VecDeque::new() }
     }
 
+    #[inline]
     pub(super) fn insert(&mut self, place: Place) {
-        if self.places.back().is_none_or(|last| *last < place) {
-            self.places.push_back(place);
+        if self.first == NOBODY {
+            self.first = place;
         } else {
-            let index = self.places.partition_point(|other| *other < place);
-            self.places.insert(index, place);
+            self.insert_more(place);
         }
-        self.first = self.first.min(place);
+    }
+
+    #[inline(never)]
+    fn insert_more(&mut self, place: Place) {
+        if place < self.first {
+            self.others.push_front(core::mem::replace(&mut self.first, place));
+        } else if self.others.back().is_none_or(|last| *last < place) {
+            self.others.push_back(place);
+        } else {
+            let index = self.others.partition_point(|other| *other < place);
+            self.others.insert(index, place);
+        }
     }
 
     /// One that is there has another key now.
+    #[inline]
     pub(super) fn change(&mut self, from: Place, to: Place) {
-        if self.places.len() == 1 {
-            self.places[0] = to;
+        if self.others.is_empty() {
             self.first = to;
         } else {
             self.remove(from);
@@ -44,12 +58,21 @@ impl Order {
         }
     }
 
+    #[inline]
     pub(super) fn remove(&mut self, place: Place) {
-        if self.first == place {
-            self.places.pop_front();
-        } else if let Ok(index) = self.places.binary_search(&place) {
-            self.places.remove(index);
+        if self.others.is_empty() {
+            self.first = NOBODY;
+        } else {
+            self.remove_of_several(place);
         }
-        self.first = self.places.front().copied().unwrap_or(NOBODY);
+    }
+
+    #[inline(never)]
+    fn remove_of_several(&mut self, place: Place) {
+        if self.first == place {
+            self.first = self.others.pop_front().unwrap_or(NOBODY);
+        } else if let Ok(index) = self.others.binary_search(&place) {
+            self.others.remove(index);
+        }
     }
 }

@@ -47,6 +47,7 @@ impl Timers {
 
     /// The next time at which there is something to do.
     #[must_use]
+    #[inline]
     pub fn next(&self) -> Option<u64> {
         self.by_time.first().map(|(time, _)| *time)
     }

@@ -17,11 +17,13 @@ impl Rate {
     }
 
     /// Whether it goes as ticks do.
+    #[inline]
     pub(super) const fn is_usual(self) -> bool {
         self.weight == WEIGHT_DEFAULT as u64
     }
 
     /// How far so many more ticks move it.
+    #[inline]
     pub(super) fn pass(&mut self, ticks: u64) -> u64 {
         if self.is_usual() {
             return ticks;
@@ -37,6 +39,7 @@ impl Rate {
     }
 
     /// How long `ticks` are in this virtual time.
+    #[inline]
     pub(super) fn length(self, ticks: u64) -> u64 {
         Self::new(self.weight.max(1)).pass(ticks)
     }

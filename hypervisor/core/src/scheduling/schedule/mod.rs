@@ -161,6 +161,7 @@ impl Schedule {
 
     /// Number of hardware threads.
     #[must_use]
+    #[inline]
     pub fn threads(&self) -> usize {
         self.threads.len()
     }
@@ -231,6 +232,7 @@ impl Schedule {
     }
 
     /// A guest is entered on `thread` `now`: this vCPU, and whether it runs until something happens, as nobody waits.
+    #[inline]
     pub fn enters(&mut self, thread: usize, id: VcpuId, runs_on: bool, now: u64) {
         if !self.threads[thread].meter.has_begun() {
             // What passes is seen before this first stay is over.
@@ -258,12 +260,14 @@ impl Schedule {
     }
 
     /// Whether the vCPU that `thread` enters may wait in a `stop`, where nobody sees that it leaves the thread unused.
+    #[inline]
     pub fn may_pause(&mut self, thread: usize, may_pause: bool) {
         self.threads[thread].may_pause = may_pause;
     }
 
     /// The vCPU `id` has left, and its stay on `thread` is charged. If it was called back for another one's
     /// sake, that one pays from now on, until `id` enters again.
+    #[inline]
     pub fn leaves(&mut self, thread: usize, id: VcpuId) {
         let Thread { vcpu, meter, .. } = &mut self.threads[thread];
         vcpu.take_if(|_| meter.debtor().vcpu().is_some_and(|debtor| debtor != id));
@@ -271,6 +275,7 @@ impl Schedule {
 
     /// The vCPU `id` gives `thread` back. If its partition's end was decided at the time `end`, that is the
     /// last that it pays for.
+    #[inline]
     pub fn vacates(&mut self, thread: usize, id: VcpuId, end: Option<u64>) {
         self.threads[thread].vcpu = None;
         if let Some(end) = end {
@@ -332,6 +337,7 @@ impl Schedule {
     }
 
     /// Charges what passed on `thread` up to `now`; to the hypervisor, if nobody comes next.
+    #[inline]
     fn charge(&mut self, thread: usize, now: u64, payer: Debtor) {
         let ticks = self.pass(thread, now);
         let meter = &mut self.threads[thread].meter;
@@ -344,6 +350,7 @@ impl Schedule {
     }
 
     /// The account of `thread` goes on to `now`: how much has passed.
+    #[inline]
     fn pass(&mut self, thread: usize, now: u64) -> u64 {
         let meter = &mut self.threads[thread].meter;
         if !meter.has_begun() {
@@ -379,6 +386,7 @@ impl Schedule {
     }
 
     /// Tells the queue what has passed until `now` and was not charged yet.
+    #[inline]
     fn see_uncharged(&mut self, now: u64) {
         let Accounted { threads, until } = self.accounted;
         self.queue.see_uncharged(threads.wrapping_mul(now).saturating_sub(until));
@@ -406,6 +414,7 @@ impl Schedule {
     }
 
     /// `id` was taken for `thread`, and pays for its way if nobody else does.
+    #[inline]
     pub fn expects(&mut self, thread: usize, id: VcpuId) {
         self.threads[thread].meter.expects(id);
     }
@@ -481,6 +490,7 @@ impl Schedule {
 
     /// When `thread`, which is about to enter a guest, has to be back for a timer.
     #[must_use]
+    #[inline]
     pub fn timer_to_watch(&self, thread: usize) -> Option<u64> {
         let time = self.timers.next()?;
         let watches =
@@ -489,6 +499,7 @@ impl Schedule {
     }
 
     /// The guest that `thread` enters has to leave at this time, at the latest.
+    #[inline]
     pub fn runs_until(&mut self, thread: usize, until: u64) {
         self.threads[thread].whereabouts = Whereabouts::Runs(until);
     }
@@ -570,6 +581,7 @@ impl Schedule {
     }
 
     /// `thread` runs a vCPU until something happens, or no more so.
+    #[inline]
     pub fn set_runs_on(&mut self, thread: usize, runs_on: bool) {
         let before = core::mem::replace(&mut self.threads[thread].runs_on, runs_on);
         self.at_hand = self.at_hand + usize::from(runs_on) - usize::from(before);
