@@ -60,9 +60,11 @@ impl<H: Enter> Running<'_, H> {
             schedule.pays_for_core(self.thread, stay.payer, stay.left.saturating_sub(stay.entered));
         }
         schedule.stayed(self.thread, stay);
+        self.reads_ahead::<2>();
         schedule.leaves(self.thread, self.id);
         let rest = self.slice.ends.saturating_sub(self.left);
         self.slice.lend(schedule, rest.min(self.slice.lent));
+        self.reads_ahead::<3>();
         for (exits, hypercalls) in partition.statistics.exits.iter_mut().zip(self.hypercalls) {
             exits.hypercalls += hypercalls;
         }
@@ -72,14 +74,18 @@ impl<H: Enter> Running<'_, H> {
     /// Accounts for the stay of the vCPU, which has left, and decides what it does next and, where that follows
     /// from how it left, who runs next here; `None` if it goes on here at once. All of it with the schedule
     /// locked once.
+    #[inline(always)]
     pub(super) fn left(
         &mut self,
         partition: &mut Partition<H>,
         departure: Departure,
     ) -> Option<Left> {
+        self.reads_ahead::<0>();
         let mut locked = self.system.schedule.lock();
         let schedule = &mut *locked;
+        self.reads_ahead::<1>();
         self.account(partition, schedule, &departure);
+        self.reads_ahead::<4>();
         // What it waited for the partition's lock since it left counts too. Who comes when a restart is decided
         // pays for its way.
         let is_concluded = partition.life.may_run().is_none();
@@ -158,6 +164,7 @@ impl<H: Enter> Running<'_, H> {
         } else if self.goes_on_here(schedule, has_time) {
             return None;
         }
+        self.reads_ahead::<5>();
         self.vacates(schedule, partition.end);
         let chosen = match self.successor {
             Successor::Anybody => None,
@@ -175,8 +182,18 @@ impl<H: Enter> Running<'_, H> {
         if let Some((id, _)) = chosen {
             schedule.expects(self.thread, id);
         }
+        self.reads_ahead::<6>();
         schedule.start(vcpu, permission, self.left);
+        self.reads_ahead::<7>();
         Some(Left::GoesOn(chosen))
+    }
+
+    /// Goes on with reading the vCPU's registers, if another one may come.
+    #[inline(always)]
+    fn reads_ahead<const PART: usize>(&mut self) {
+        if self.may_be_last {
+            self.system.hal.read_ahead::<PART>(&mut self.registers);
+        }
     }
 
     /// The vCPU gives the thread back, and what it was lent; if its partition's end was decided at the time
@@ -241,6 +258,7 @@ impl<H: Enter> Running<'_, H> {
     }
 
     /// Puts the registers of the vCPU where whoever runs it next finds them; who is to run next here.
+    #[inline(always)]
     pub(super) fn give_back(
         mut self,
         partition: &mut Partition<H>,

@@ -21,9 +21,19 @@ const MEDIATION_TICKS: u64 = 25_600;
 const ACCEPTANCE_TICKS: u64 = 512_000;
 
 impl<H: Enter> Running<'_, H> {
-    /// Decides with what and until when the vCPU runs from now on.
-    pub(super) fn prepare(&mut self, partition: &mut Partition<H>) -> u64 {
+    /// Goes on with loading the vCPU's registers, if they are not there yet.
+    #[inline(always)]
+    fn loads<const PART: usize>(&self, is_loading: bool) {
+        if is_loading {
+            self.system.hal.load_more::<PART>(&self.registers);
+        }
+    }
+
+    /// Decides with what and until when the vCPU runs from now on, and goes on with loading its registers.
+    #[inline(always)]
+    pub(super) fn prepare(&mut self, partition: &mut Partition<H>, is_loading: bool) -> u64 {
         let (hal, now) = (self.system.hal, self.left);
+        self.loads::<1>(is_loading);
         self.forget_stale(partition);
         let vcpu = &mut partition.vcpus[self.place.1];
         vcpu.vpa.dispatched();
@@ -33,6 +43,7 @@ impl<H: Enter> Running<'_, H> {
         {
             // The log was checked when it was registered; what cannot be written is lost.
         }
+        self.loads::<2>(is_loading);
         let presentation = &partition.vcpus[self.place.1].presentation;
         let mediation = deliver(hal, presentation, &mut self.registers, partition.lpcr);
         self.lpcr = partition.lpcr | if mediation.is_some() { lpcr::MER } else { 0 };
@@ -41,7 +52,8 @@ impl<H: Enter> Running<'_, H> {
         let look = partition.memory.hash_table().and_then(HashTable::next_look);
         let look = look.map_or(FAR, |time| time.saturating_sub(now));
         let longest = mediation.unwrap_or(FAR).min(look);
-        let until = now.saturating_add(self.ticks(partition, longest, has_stop, now));
+        let ticks = self.ticks(partition, longest, has_stop, now, is_loading);
+        let until = now.saturating_add(ticks);
         if has_stop {
             // Where somebody waits, a pause is the hypervisor's, which gives the hardware thread away meanwhile.
             hal.allow_stop(self.runs_on);
@@ -60,13 +72,22 @@ impl<H: Enter> Running<'_, H> {
 
     /// How long the vCPU may run from `now` on, at most `longest`. One whose slice is over on the way in comes out
     /// again at once.
-    fn ticks(&mut self, partition: &Partition<H>, longest: u64, has_stop: bool, now: u64) -> u64 {
+    fn ticks(
+        &mut self,
+        partition: &Partition<H>,
+        longest: u64,
+        has_stop: bool,
+        now: u64,
+        is_loading: bool,
+    ) -> u64 {
         let mut schedule = self.system.schedule.lock();
+        self.loads::<3>(is_loading);
         // It may have been stopped and started again since it was taken.
         schedule.queue.remove(self.id);
         self.runs_on = schedule.queue.is_empty();
         schedule.enters(self.thread, self.id, self.runs_on, now);
         schedule.may_pause(self.thread, self.runs_on && has_stop);
+        self.loads::<4>(is_loading);
         let has_no_end =
             self.runs_on || schedule.threads() > 1 && self.others_wait(&mut schedule, now);
         let slice = if H::SHARES_CORES && schedule.is_core_wanted(self.thread) {
@@ -93,6 +114,7 @@ impl<H: Enter> Running<'_, H> {
             let part = schedule.time_left(partition, begins).map_or(FAR, part);
             part.saturating_add(begins.saturating_sub(now))
         });
+        self.loads::<5>(is_loading);
         let ticks = slice.min(timer).min(longest).min(limit);
         schedule.runs_until(self.thread, now.saturating_add(ticks));
         ticks

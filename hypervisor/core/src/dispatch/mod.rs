@@ -53,6 +53,7 @@ impl Slice {
     }
 
     /// So much of it is lent from now on.
+    #[inline]
     fn lend(&mut self, schedule: &mut Schedule, lent: u64) {
         if self.lent != lent {
             schedule.queue.lend(self.payer, self.lent, lent);
@@ -110,6 +111,9 @@ pub struct Running<'a, H: Hal> {
     slice: Slice,
     /// Nobody waited for the thread when the guest was entered.
     runs_on: bool,
+    /// The vCPU has left its guest, for whose thread somebody waited: another one may come, and what stays in the
+    /// processor is read ahead.
+    may_be_last: bool,
     successor: Successor,
 }
 
@@ -132,9 +136,18 @@ pub trait Enter: Hal {
         common: Common,
     ) -> u64;
 
-    /// Copies that from the record of a vCPU into the processor, which has another one's there that was saved, or
-    /// nobody's.
+    /// Reads a part of that, 0 to 7, into the record of the vCPU, which was entered since it was loaded. The processor
+    /// reads one such register at a time, but what comes behind a read does not wait for it: so the parts are read
+    /// where the dispatcher has something else to do, or waits for a lock. Once part 7 is read,
+    /// [`Enter::save_registers`] reads none of them.
+    fn read_ahead<const PART: usize>(&self, _: &mut Registers) {}
+
+    /// Begins to copy that from the record of a vCPU into the processor, which has another one's there that was saved,
+    /// or nobody's. [`Enter::load_more`] goes on with it: part 1, and so on to part 5, before it is entered or saved.
     fn load_registers(&self, from: &Registers, demanded: Option<&Demanded>, common: Common);
+
+    /// Copies more of it, for the same reason as [`Enter::read_ahead`].
+    fn load_more<const PART: usize>(&self, _: &Registers) {}
 
     /// As [`Enter::save_registers`] of a vCPU that uses no facility on demand, with all that KVM moved here
     /// before its optimisation, but for `without`. [`Enter::load_eagerly`] with the same has to follow.
@@ -151,6 +164,7 @@ pub trait Enter: Hal {
 }
 
 /// Runs a vCPU on `thread` until it does not go on. Who is to run next here, if that is decided by how it left.
+#[inline(always)]
 pub(crate) fn run<H: Enter>(
     system: &System<'_, H>,
     thread: usize,
@@ -184,6 +198,7 @@ pub(crate) fn run<H: Enter>(
         }
         hal.load_registers(&registers, demanded.as_deref(), common);
     }
+    let mut is_loading = !is_resident;
     let mut running = Running {
         system,
         thread,
@@ -200,10 +215,12 @@ pub(crate) fn run<H: Enter>(
         departure: None,
         slice: chosen.slice.unwrap_or_else(|| Slice::of(chosen.id, system.policy.slice, now)),
         runs_on: false,
+        may_be_last: false,
         successor: Successor::Anybody,
     };
     loop {
-        let until = running.prepare(&mut partition);
+        running.may_be_last = false;
+        let until = running.prepare(&mut partition, core::mem::take(&mut is_loading));
         let departure = if let Some(progress) = partition.life.progress() {
             running.load(&mut partition, progress)
         } else if let Some(transfer) = partition.vcpus[place.1].takes_transfer() {
@@ -223,6 +240,7 @@ pub(crate) fn run<H: Enter>(
             drop(partition);
             running.until = until;
             let departure = hal.enter_guest(&mut running, until);
+            running.may_be_last = !running.runs_on;
             partition = system.partitions()[place.0].lock();
             partition.inside -= 1;
             departure
@@ -296,6 +314,11 @@ impl<H: Enter> Running<'_, H> {
                 if progress.is_none() {
                     *self.registers = load::first_registers(partition, hal);
                     hal.load_registers(&self.registers, None, partition.common());
+                    hal.load_more::<1>(&self.registers);
+                    hal.load_more::<2>(&self.registers);
+                    hal.load_more::<3>(&self.registers);
+                    hal.load_more::<4>(&self.registers);
+                    hal.load_more::<5>(&self.registers);
                     partition.statistics.restarts += 1;
                 }
                 partition.life.loaded(progress);

@@ -118,14 +118,33 @@ impl<H: Enter> Running<'_, H> {
             RegisterPolicy::Owned | RegisterPolicy::Released => None,
         };
         let registers = &mut *self.registers;
-        let now = match eager {
-            Some(without) => hal.save_eagerly(registers, self.common, without),
-            None => hal.save_registers(registers, None, self.common),
+        let now = if let Some(without) = eager {
+            hal.save_eagerly(registers, self.common, without)
+        } else {
+            hal.read_ahead::<1>(registers);
+            hal.read_ahead::<2>(registers);
+            hal.read_ahead::<3>(registers);
+            hal.read_ahead::<4>(registers);
+            hal.read_ahead::<5>(registers);
+            hal.read_ahead::<6>(registers);
+            hal.read_ahead::<7>(registers);
+            hal.save_registers(registers, None, self.common)
         };
+        let stay = self.stay_alone(now);
+        let mut schedule = self.system.schedule.lock();
+        if eager.is_none() {
+            // While the lock is awaited; nobody chooses before it is given back.
+            hal.read_ahead::<0>(&mut self.registers);
+        }
+        let registers = &mut *self.registers;
         // A hypercall is an interrupt that saves there where the vCPU goes on.
         (registers.pc, registers.msr) = (registers.supervisor.srr0, registers.supervisor.srr1);
         // Its invalidations need not be complete: if it does not go on here, `residence::save` waits for them.
-        let goes_on = self.goes_on(now);
+        let goes_on = schedule.goes_on_alone(self.thread, stay);
+        drop(schedule);
+        if goes_on {
+            self.entered = now;
+        }
         if let Some(without) = eager {
             let common = Common { lpcr: self.lpcr, ..self.common };
             hal.load_eagerly(&self.registers, common, self.until, without);
@@ -144,18 +163,22 @@ impl<H: Enter> Running<'_, H> {
     /// that are ready, this one among them. Whether it chooses this one, which goes on then; otherwise nothing
     /// has happened, and the vCPU has to leave for it.
     fn goes_on(&mut self, now: u64) -> bool {
-        let stay = Stay {
+        let goes_on = self.system.schedule.lock().goes_on_alone(self.thread, self.stay_alone(now));
+        if goes_on {
+            self.entered = now;
+        }
+        goes_on
+    }
+
+    /// The stay of the vCPU, for which nobody waits, until `now`.
+    const fn stay_alone(&self, now: u64) -> Stay {
+        Stay {
             vcpu: self.id,
             payer: self.id,
             entered: self.entered,
             left: now,
             is_interrupted: false,
             runs_on: true,
-        };
-        let goes_on = self.system.schedule.lock().goes_on_alone(self.thread, stay);
-        if goes_on {
-            self.entered = now;
         }
-        goes_on
     }
 }

@@ -53,15 +53,21 @@ impl Resident {
     }
 
     /// Puts the registers of the vCPU that is here into its record, unless it is the one at `place`.
+    #[inline]
     pub(crate) fn make_way<H: Enter>(
         &mut self,
         system: &System<'_, H>,
         thread: usize,
         place: Option<(usize, usize)>,
     ) {
-        if place.is_some() && self.place == place {
-            return;
+        if self.place.is_some() && self.place != place {
+            self.put_away(system, thread);
         }
+    }
+
+    /// The same, whichever it is.
+    #[inline(never)]
+    fn put_away<H: Enter>(&mut self, system: &System<'_, H>, thread: usize) {
         if let (Some((partition, vcpu)), Some(mut registers)) = (self.place, self.kept.take()) {
             let partition = &mut *system.partitions()[partition].lock();
             save(system, partition, vcpu, &mut registers);

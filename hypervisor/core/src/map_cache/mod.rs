@@ -244,7 +244,15 @@ impl MapCache {
     }
 
     /// Makes all that was released unreachable.
+    #[inline]
     pub fn flush(&mut self, table: &mut impl Table) {
+        if self.idle != SlotSet::NONE || self.retired != SlotSet::NONE {
+            self.flush_some(table);
+        }
+    }
+
+    #[inline(never)]
+    fn flush_some(&mut self, table: &mut impl Table) {
         for slot in core::mem::take(&mut self.idle).iter() {
             self.buckets[self.frames[slot.index()].bucket()] = None;
             self.retire(table, slot);

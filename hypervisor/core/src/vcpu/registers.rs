@@ -112,7 +112,8 @@ impl Lost {
 /// and what it is [`Lost`] to.
 ///
 /// The reads are made in this order, one after the other, and the writes behind all reads: a read that comes
-/// behind a write waits for it (`docs/facts/kvm-exit.md#exit-ladder`, RFC 23).
+/// behind a write waits for it (`docs/facts/kvm-exit.md#exit-ladder`, RFC 23). Both are mixed with the dispatcher's
+/// own steps, and PIDR is written last: see `docs/decisions/0009-registers-stay-in-the-processor.md`.
 #[macro_export]
 macro_rules! each_supervisor_register {
     ($use:ident) => {

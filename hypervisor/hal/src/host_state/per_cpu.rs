@@ -68,6 +68,8 @@ pub(crate) struct PerCpu {
     pub(crate) lpcr: u64,
     /// HFSCR, the same, without the cause of an interrupt.
     pub(crate) hfscr: u64,
+    /// What is known of a guest's registers in the processor, a `Saved` of `residents.rs`.
+    pub(crate) residents: *mut c_void,
     /// The code of the exit that is being handled.
     pub(crate) code: u64,
     /// The hypervisor's registers when it was interrupted.
@@ -154,6 +156,7 @@ const NEW: PerCpu = PerCpu {
     index: 0,
     lpcr: HOST_LPCR,
     hfscr: facilities::NOTHING,
+    residents: core::ptr::null_mut(),
     code: 0,
     crash_gpr: [0; 32],
     crash_lr: 0,
@@ -172,7 +175,8 @@ const NEW: PerCpu = PerCpu {
 pub(crate) fn per_cpu() -> *mut PerCpu {
     let cpu;
     // SAFETY: the vectors and `boot.S` set r13, which the compiler leaves alone, as no thread-local data is there.
-    unsafe { asm!("mr {}, 13", out(reg) cpu, options(nomem, nostack, preserves_flags)) };
+    // It is the same for good.
+    unsafe { asm!("mr {}, 13", out(reg) cpu, options(pure, nomem, nostack, preserves_flags)) };
     cpu
 }
 

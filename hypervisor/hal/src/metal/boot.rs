@@ -8,7 +8,7 @@ use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::memory::{Range, find_free};
 
 use super::machine::Machine;
-use super::{Boot, caller, idle, opal, threads};
+use super::{Boot, caller, idle, opal, residents, threads};
 use crate::host_space::map::{self, KEPT_BYTES_MAX, Kept};
 use crate::host_space::memory::{self, HEAP_BYTES, start_heap};
 use crate::host_space::region::MapRegion;
@@ -41,6 +41,7 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     // SAFETY: the tables are complete; the image is mapped where it runs.
     unsafe {
         set_up_thread(map::ptcr());
+        residents::begin(0);
         invalidate(Scope::All);
         begin();
     }

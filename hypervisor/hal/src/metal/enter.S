@@ -1,4 +1,5 @@
-# enter.S: hal_enter_guest(record) looks like a function call.
+# enter.S: hal_enter_guest(record) looks like a function call. So does hal_enter_called_guest(record), for a vCPU that goes on behind a
+# hypercall: SRR0 and SRR1, which are its own, say where and how it goes on, so that HSRR0 and HSRR1 need not be written.
 #
 # In:   r3 = the vCPU's record; r13 = PerCpu; LPCR, LPIDR and the guest's SPRs are set.
 #       Before hrfid every register is the guest's; r14-r31, CR2-CR4, LR and r1 of the host lie on
@@ -8,16 +9,19 @@
 
     .set FRAME, 32 + 18*8
 
-.macro load_first                       # r3 = record
+.macro set_return                       # r3 = record
     ld %r4, {PC}(%r3)
     ld %r5, {MSR}(%r3)
+    mtspr {HSRR0}, %r4
+    mtspr {HSRR1}, %r5
+.endm
+
+.macro load_first                       # r3 = record
     ld %r6, {CR}(%r3)
     ld %r7, {LR}(%r3)
     ld %r8, {CTR}(%r3)
     ld %r9, {XER}(%r3)
     ld %r10, {RECORD_CFAR}(%r3)
-    mtspr {HSRR0}, %r4
-    mtspr {HSRR1}, %r5
     mtspr {CFAR}, %r10
     mtcrf 0xFF, %r6
     mtlr %r7
@@ -98,10 +102,18 @@
     .type hal_enter_guest, @function
 hal_enter_guest:
     save_host
-
+    set_return
     site {AT_ENTRY}, enter_guarded
     load_guest
     hrfid
+
+    .globl hal_enter_called_guest
+    .type hal_enter_called_guest, @function
+hal_enter_called_guest:
+    save_host
+    site {AT_ENTRY}, enter_called_guarded
+    load_guest
+    rfid
 
     .globl guest_left
 guest_left:                             # r11 = record, r13 = PerCpu
@@ -150,3 +162,4 @@ guest_left:                             # r11 = record, r13 = PerCpu
     mtlr %r0
     blr
     .size hal_enter_guest, . - hal_enter_guest
+    .size hal_enter_called_guest, . - hal_enter_called_guest

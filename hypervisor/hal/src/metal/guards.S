@@ -158,6 +158,13 @@ enter_guarded:
     guard_entry
     hrfid
 
+enter_called_guarded:
+    flush_targets
+    displace_for_entry %r4, %r5, %r6
+    load_guest
+    guard_entry
+    rfid
+
     .text
     .globl hal_replace
     .type hal_replace, @function

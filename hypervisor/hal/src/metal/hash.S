@@ -193,6 +193,7 @@ hash_enter_guarded:
     .type hal_enter_hash_guest, @function
 hal_enter_hash_guest:
     save_host
+    set_return
     site {AT_ENTRY}, hash_enter_guarded
     load_hash_guest
     hrfid

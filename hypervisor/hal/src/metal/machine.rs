@@ -44,6 +44,7 @@ use crate::registers::{ptesync, read, spr, write};
 
 unsafe extern "C" {
     fn hal_enter_guest(registers: *mut Registers);
+    fn hal_enter_called_guest(registers: *mut Registers);
     fn hal_enter_hash_guest(registers: *mut Registers);
 }
 
@@ -227,6 +228,7 @@ impl Threads for Machine {
         threads::clear_doorbell();
     }
 
+    #[inline(always)]
     fn is_rung(&self) -> bool {
         threads::is_rung()
     }
@@ -305,6 +307,7 @@ impl Facilities for Machine {
 }
 
 impl Enter for Machine {
+    #[inline(always)]
     fn enter_guest(&self, running: &mut Running<'_, Self>, until: u64) -> Departure {
         let registers: *mut Registers = &raw mut *running.registers;
         let lpcr = running.lpcr;
@@ -324,12 +327,16 @@ impl Enter for Machine {
             (*cpu).guest = ptr::from_mut(running).cast();
             if residents::set_guest_control(lpcr, running.lpid()) {
                 #[cfg(not(feature = "power8"))]
-                enter_hashed(registers, running.timebase_offset(), until, now);
+                enter_hashed(registers, running, until, now);
                 #[cfg(feature = "power8")]
                 enter_between_looks(registers, running, until, now);
             } else {
-                residents::enter(running.timebase_offset(), until, now);
-                hal_enter_guest(registers);
+                let offset = running.timebase_offset();
+                if residents::enter(&*registers, lpcr, offset, until, now) {
+                    hal_enter_called_guest(registers);
+                } else {
+                    hal_enter_guest(registers);
+                }
             }
             (*cpu).guest = ptr::null_mut();
         }
@@ -349,8 +356,18 @@ impl Enter for Machine {
         residents::save(into, demanded, common)
     }
 
+    #[inline(always)]
+    fn read_ahead<const PART: usize>(&self, into: &mut Registers) {
+        residents::read_ahead::<PART>(into);
+    }
+
     fn load_registers(&self, from: &Registers, demanded: Option<&Demanded>, common: Common) {
         residents::load(from, demanded, common);
+    }
+
+    #[inline(always)]
+    fn load_more<const PART: usize>(&self, from: &Registers) {
+        residents::load_more::<PART>(from);
     }
 
     fn save_eagerly(&self, into: &mut Registers, common: Common, without: Excesses) -> u64 {
@@ -365,7 +382,9 @@ impl Enter for Machine {
         residents::decrementer_expires(common)
     }
 
-    fn set_save_registers(&self, _: &mut Registers, srr0: u64, srr1: u64) {
+    fn set_save_registers(&self, registers: &mut Registers, srr0: u64, srr1: u64) {
+        residents::read_anew();
+        (registers.supervisor.srr0, registers.supervisor.srr1) = (srr0, srr1);
         // SAFETY: the vCPU's, and the hypervisor returns to it by HSRR0 and HSRR1.
         unsafe {
             write::<{ spr::SRR0 }>(srr0);
@@ -380,10 +399,16 @@ impl Enter for Machine {
 /// As `hal_enter_guest`.
 #[cold]
 #[inline(never)]
-unsafe fn enter_hashed(registers: *mut Registers, timebase_offset: u64, until: u64, now: u64) {
+unsafe fn enter_hashed(
+    registers: *mut Registers,
+    running: *const Running<'_, Machine>,
+    until: u64,
+    now: u64,
+) {
     // SAFETY: the caller's promise. The real door leads to such a guest's exits only while it runs.
     unsafe {
-        residents::enter(timebase_offset, until, now);
+        let (lpcr, offset) = ((*running).lpcr, (*running).timebase_offset());
+        residents::enter(&*registers, lpcr, offset, until, now);
         Doors::HASH.set();
         hal_enter_hash_guest(registers);
         Doors::RADIX.set();
@@ -409,7 +434,7 @@ unsafe fn enter_between_looks(
             let look;
             (look, now) = prefetch::enters(vcpu, until, now);
             core_registers::begin_stay(until);
-            enter_hashed(registers, (*running).timebase_offset(), look, now);
+            enter_hashed(registers, running, look, now);
             core_registers::end_stay();
             prefetch::exits(vcpu.0);
             if (*running).departure.is_some() {

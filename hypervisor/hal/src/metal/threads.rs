@@ -89,6 +89,7 @@ pub(super) fn fetch(server: u32, firmware: &Firmware<'_>) -> Result<(), ThreadEr
         // Below the place where callees store to their caller's header.
         (*new).stack = stack as u64 + STACK_BYTES as u64 - 0x100;
     }
+    residents::begin(index);
     MapRegion::populate(index).map_err(|_| ThreadError::NoMemory)?;
     THREADS[index].server.store(server, Ordering::Relaxed);
     hal_next_thread.store(new as u64, Ordering::Relaxed);

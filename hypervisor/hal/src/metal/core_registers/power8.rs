@@ -90,10 +90,16 @@ pub(in super::super) fn catch_up(lpid: u32) {
 ///
 /// # Safety
 /// Between two vCPUs.
-pub(in super::super) unsafe fn come(from: &Registers, common: Common) {
+pub(in super::super) unsafe fn come(from: &Registers, common: Common) -> Option<u64> {
     region::change_partition(common.lpid);
     segments::change(from, common.lpcr);
     give_doorbell(from.supervisor.dpdes);
+    None
+}
+
+/// Nobody asks for it: [`take`] did it for the core.
+pub(in super::super) unsafe fn change_partition(lpid: u64) {
+    unreachable!("the core's LPIDR names the partition {lpid} already");
 }
 
 /// A vCPU leaves this thread `now`, and takes along what is its own of the core's registers; it may yet go on here, so

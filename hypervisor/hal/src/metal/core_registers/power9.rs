@@ -31,28 +31,51 @@ pub(in super::super) fn take(lpid: u32) {
     unreachable!("each thread has its own LPIDR, not {lpid} for all of a core");
 }
 
-/// Another vCPU comes to this thread.
+/// Another vCPU comes to this thread: the partition that [`change_partition`] has to make LPIDR name, if one.
 ///
 /// # Safety
 /// Between two vCPUs: what the one before has left in these registers is nothing to this one.
 #[inline(always)]
-pub(in super::super) unsafe fn come(from: &Registers, common: Common) {
+pub(in super::super) unsafe fn come(from: &Registers, common: Common) -> Option<u64> {
     let lpid = u64::from(common.lpid);
-    // SAFETY: the caller's promise; quadrant 3, where the hypervisor is, implies LPID 0.
-    unsafe {
-        let before = read::<{ spr::LPIDR }>();
-        if before != lpid {
-            region::change_partition(common.lpid);
-            // Stores of another partition must not drain under this one's LPID.
-            ptesync();
-            isync();
-            if before == 0 || is_hashed(common.lpcr) {
-                segments::change(from, common.lpcr);
-            }
-            // One with a hashed page table gets it as it enters.
-            write::<{ spr::LPIDR }>(if is_hashed(common.lpcr) { 0 } else { lpid });
-        }
+    let before = read::<{ spr::LPIDR }>();
+    if before == lpid {
+        return None;
     }
+    region::change_partition(common.lpid);
+    if before == 0 || is_hashed(common.lpcr) {
+        // One with a hashed page table gets it as it enters.
+        let lpid = if is_hashed(common.lpcr) { 0 } else { lpid };
+        // SAFETY: the caller's promise.
+        unsafe { come_with_segments(from, common.lpcr, lpid) };
+        return None;
+    }
+    Some(lpid)
+}
+
+/// # Safety
+/// As [`come`].
+#[cold]
+#[inline(never)]
+unsafe fn come_with_segments(from: &Registers, lpcr: u64, lpid: u64) {
+    ptesync();
+    isync();
+    segments::change(from, lpcr);
+    // SAFETY: the caller's promise; quadrant 3, where the hypervisor is, implies LPID 0.
+    unsafe { write::<{ spr::LPIDR }>(lpid) };
+}
+
+/// LPIDR names this partition. The next `isync` waits for it.
+///
+/// # Safety
+/// As [`come`].
+#[inline(always)]
+pub(in super::super) unsafe fn change_partition(lpid: u64) {
+    // Stores of another partition must not drain under this one's LPID.
+    ptesync();
+    isync();
+    // SAFETY: the caller's promise; quadrant 3, where the hypervisor is, implies LPID 0.
+    unsafe { write::<{ spr::LPIDR }>(lpid) };
 }
 
 /// A vCPU leaves this thread `now`, whose VTB is so far behind the time base. A read waits some 40 cycles.
