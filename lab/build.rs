@@ -23,14 +23,19 @@ fn main() -> io::Result<()> {
 const MICRO_BENCHMARKS: &str = "calibrate";
 
 /// The names of the payloads, and of the kernels that run bare, each as a slice of Rust: a payload is a guest that uses
-/// `guest-rt`. The build of the images names programs by their folders too.
+/// `guest-rt`, and one with the feature `bare` is such a kernel, too. The build of the images names programs by their
+/// folders too.
 fn guests(folder: &Path) -> io::Result<(String, String)> {
     let (mut payloads, mut kernels) = ("&[".to_owned(), "&[".to_owned());
     for guest in sorted(folder)? {
         let manifest = guest.join("Cargo.toml");
         println!("cargo:rerun-if-changed={}", manifest.display());
         let name = guest.file_name().expect("a folder's name");
-        let list = match fs::read_to_string(manifest)?.contains("\nguest-rt") {
+        let text = fs::read_to_string(manifest)?;
+        if text.contains("\nguest-rt") && text.contains("\nbare = ") {
+            write!(kernels, "\"{}-bare\", ", name.display()).expect("a string grows");
+        }
+        let list = match text.contains("\nguest-rt") {
             true => &mut payloads,
             false if name == MICRO_BENCHMARKS || !guest.join("src/main.rs").is_file() => continue,
             false => &mut kernels,

@@ -19,6 +19,11 @@ const HYPERVISOR: &str = "hypervisor-image";
 /// The hypervisor's program for POWER8, and the feature that it needs.
 const POWER8: [&str; 2] = ["hypervisor-power8", "power8"];
 
+/// The feature of a payload that can also be a kernel of its own, and what its image is then called besides. That is
+/// built last, as its program has the payload's name.
+const BARE: &str = "bare";
+const BARE_SUFFIX: &str = "-bare";
+
 /// Builds all images and copies them to where the powervisor command looks for them.
 pub(crate) fn images(workspace: &Workspace) -> Result<()> {
     setup()?;
@@ -32,9 +37,9 @@ pub(crate) fn images(workspace: &Workspace) -> Result<()> {
     // Apart, because cargo gives crates that are built together the features that any of them asks for, and
     // the payloads have no heap.
     let (hypervisor, guests): (Vec<_>, Vec<_>) = images.partition(|image| image.name == HYPERVISOR);
+    let bare = guests.iter().copied().filter(|guest| guest.has_feature(BARE)).collect();
     let [program, feature] = POWER8;
-    let of_power8 = ["--features", feature, "--bin", program];
-    for (packages, others) in [(&hypervisor, &[][..]), (&hypervisor, &of_power8), (&guests, &[])] {
+    let build = |packages: &Vec<&Package>, others: &[&str]| {
         let mut command = toolchain.cargo();
         command
             .args(["build", "--quiet", "--release", "-Zbuild-std=core,alloc"])
@@ -47,16 +52,24 @@ pub(crate) fn images(workspace: &Workspace) -> Result<()> {
             .args(packages.iter().flat_map(|package| ["--package", &package.name]))
             .args(others)
             .current_dir(&workspace.root);
-        run(&mut command).context("building the images")?;
-    }
-
+        run(&mut command).context("building the images")
+    };
+    let copy = |packages: &Vec<&Package>, suffix: &str| {
+        for program in packages.iter().flat_map(|image| &image.programs) {
+            let from = built.join(TARGET).join("release").join(program);
+            renew(&from, &workspace.images().join(format!("{program}{suffix}")))
+                .with_context(|| format!("copying {}", from.display()))?;
+        }
+        Ok(())
+    };
+    build(&hypervisor, &[])?;
+    build(&hypervisor, &["--features", feature, "--bin", program])?;
+    build(&guests, &[])?;
     fs::create_dir_all(workspace.images())?;
-    for program in hypervisor.iter().chain(&guests).flat_map(|image| &image.programs) {
-        let from = built.join(TARGET).join("release").join(program);
-        renew(&from, &workspace.images().join(program))
-            .with_context(|| format!("copying {}", from.display()))?;
-    }
-    Ok(())
+    copy(&hypervisor, "")?;
+    copy(&guests, "")?;
+    build(&bare, &["--features", BARE])?;
+    copy(&bare, BARE_SUFFIX)
 }
 
 /// Copies a file where it is not there already: others may be reading it.

@@ -27,11 +27,18 @@ pub(crate) struct Package {
     pub(crate) uses: Vec<String>,
     /// The programs that it is built to.
     pub(crate) programs: Vec<String>,
+    /// What it can be built with besides.
+    pub(crate) features: Vec<String>,
     /// Where it lies, from the root of the workspace.
     pub(crate) folder: PathBuf,
 }
 
 impl Package {
+    /// Whether it can be built with this feature.
+    pub(crate) fn has_feature(&self, feature: &str) -> bool {
+        self.features.iter().any(|known| known == feature)
+    }
+
     /// Whether it lies in `guests/`.
     pub(crate) fn is_guest(&self) -> bool {
         self.folder.starts_with("guests")
@@ -121,9 +128,10 @@ fn package(package: &Value, root: &Path) -> Option<Package> {
         .filter(is_program)
         .map(name)
         .collect::<Option<_>>()?;
+    let features = package["features"].as_object()?.keys().cloned().collect();
     let folder = Path::new(package["manifest_path"].as_str()?).parent()?;
     let folder = folder.strip_prefix(root).ok()?.to_owned();
-    Some(Package { name: name(package)?, uses, programs, folder })
+    Some(Package { name: name(package)?, uses, programs, features, folder })
 }
 
 fn cargo() -> Command {

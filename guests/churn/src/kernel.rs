@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use arch::hash::second;
 use arch::interrupt::{Vector, storage};
-use process::{Context, Hypercalls, Program, Work};
+use process::{Context, PageTable, Program, Work};
 use rt::hash::Segment;
 use superpages::{Entry, Manager, Mapping, Marks, PAGE_LOG2, PAGES, Place, Size, Table};
 
@@ -67,7 +67,7 @@ pub(crate) struct Traffic {
 
 /// A table that counts.
 struct Counted<'a> {
-    table: Hypercalls,
+    table: PageTable,
     traffic: &'a mut Traffic,
 }
 
@@ -123,7 +123,7 @@ impl<'a, M: Manager> Kernel<'a, M> {
 
     /// A space's manager and table, and what else the kernel has.
     fn parts(&mut self, space: usize) -> (&mut M, Counted<'_>, &mut Memory) {
-        let table = Hypercalls(self.segments[space]);
+        let table = PageTable(self.segments[space]);
         let table = Counted { table, traffic: &mut self.traffic };
         (&mut self.spaces[space], table, self.memory)
     }

@@ -1,5 +1,5 @@
 //! churn: many short processes, of which few live long enough that superpages pay, under a small kernel whose
-//! processes run in problem state. For a partition with a hashed page table.
+//! processes run in problem state. For a partition with a hashed page table, or as a kernel of its own (`churn-bare`).
 //!
 //! A process forks, copies pages that it stores into, execs a file of 24 MiB that is in memory, calls functions all
 //! over it, stores into its heap, maps and unmaps, works in registers, and exits; its parent waits.
@@ -15,6 +15,7 @@
 //! | `spins=N` | rounds of work in registers; 100000 without it |
 //! | `seed=N` | which functions, and which pages of the heap |
 //! | `naps=N` | so many sleeps of 20 ms in front of the processes; 0 without it |
+//! | `memory=N` | MiB that a kernel of its own uses; all in front of firmware without it |
 //! | `counts=yes` | also prints how many faults and entries there were, which depends on what the processor's lookaside buffer holds |
 //!
 //! Region 1 is all processes.

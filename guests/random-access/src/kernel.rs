@@ -1,8 +1,8 @@
-//! The kernel: demand faults, memory by reservations, and the manager of superpages over hypercalls.
+//! The kernel: demand faults, memory by reservations, and the manager of superpages.
 
 use arch::hash::second;
 use arch::interrupt::{Vector, storage};
-use process::Hypercalls;
+use process::PageTable;
 use rt::hash::Segment;
 use spin::Mutex;
 use superpages::reservation::Reservations;
@@ -45,8 +45,8 @@ struct Kernel {
     refused: u64,
 }
 
-/// The table that the hypervisor keeps.
-const HYPERCALLS: Hypercalls = Hypercalls(SEGMENT);
+/// The table in which its pages are.
+const PAGE_TABLE: PageTable = PageTable(SEGMENT);
 
 /// Maps a table of so many bytes, page by page when they are touched.
 pub(crate) fn map(partition: &rt::Partition, superpages: &str, bytes: u64) -> &'static mut [u64] {
@@ -105,7 +105,7 @@ fn serve(
     page: usize,
     cause: u64,
 ) -> Result<(), Refusal> {
-    let table = &mut { HYPERCALLS };
+    let table = &mut { PAGE_TABLE };
     if cause & storage::PROTECTION != 0 {
         kernel.refused += 1;
         manager.protect(table, page..page + 1, READ_WRITE)?;
@@ -124,9 +124,9 @@ pub(crate) fn forbid_stores(word: *const u64) {
     let page = ((word as u64 - TABLE) >> PAGE_LOG2) as usize;
     let pages = page..page + 1;
     let done = if kernel.is_faithful {
-        FAITHFUL.lock().protect(&mut { HYPERCALLS }, pages, READ)
+        FAITHFUL.lock().protect(&mut { PAGE_TABLE }, pages, READ)
     } else {
-        OURS.lock().protect(&mut { HYPERCALLS }, pages, READ)
+        OURS.lock().protect(&mut { PAGE_TABLE }, pages, READ)
     };
     done.unwrap_or_else(|refusal| panic!("page {page}: {refusal:?}"));
 }
@@ -137,6 +137,7 @@ pub(crate) fn refused() -> u64 {
 }
 
 /// How many storage interrupts were taken so far.
+#[cfg(not(feature = "bare"))]
 pub(crate) fn faults() -> u64 {
     KERNEL.lock().faults
 }

@@ -1,5 +1,5 @@
 //! random-access: HPC Challenge's RandomAccess over a table that a small kernel maps when it is touched, through the
-//! manager of superpages. For a partition with a hashed page table.
+//! manager of superpages. For a partition with a hashed page table, or as a kernel of its own (`random-access-bare`).
 //!
 //! | argument | what it does |
 //! |---|---|
@@ -8,6 +8,7 @@
 //! | `updates=N` | how many words are updated in region 1, in 128 streams; 4096 without it |
 //! | `seed=N` | where the streams begin |
 //! | `naps=N` | so many sleeps of 20 ms in front of the updates; 0 without it |
+//! | `memory=N` | MiB that a kernel of its own uses; all in front of firmware without it |
 //! | `flips=N` | then so many times: a page is made read-only, and stored into; 0 without it |
 //! | `readers=N` | so many vCPUs read pages with even numbers meanwhile, and only others flip, each behind a nap; 0 without it |
 //!
@@ -18,27 +19,20 @@
 
 #[cfg(target_os = "none")]
 mod kernel;
+#[cfg(all(target_os = "none", not(feature = "bare")))]
+mod readers;
 
 #[cfg(target_os = "none")]
 mod payload {
-    use core::sync::atomic::Ordering::{Relaxed, SeqCst};
-    use core::sync::atomic::{AtomicBool, AtomicU64};
+    use core::sync::atomic::Ordering::Relaxed;
 
     use arch::marker::{Mark, Region};
-    use spin::Mutex;
 
     use crate::kernel;
+    #[cfg(not(feature = "bare"))]
+    use crate::readers::Readers;
 
     rt::main!(random_access);
-
-    /// The table that others read, and whether they are through.
-    static READ: Mutex<&[AtomicU64]> = Mutex::new(&[]);
-    static IS_OVER: AtomicBool = AtomicBool::new(false);
-    /// Words that were read, and those of them that were wrong.
-    static WERE_READ: AtomicU64 = AtomicU64::new(0);
-    static WERE_WRONG: AtomicU64 = AtomicU64::new(0);
-    /// log2 of the words of a page.
-    const PAGE_LOG2: u32 = superpages::PAGE_LOG2 - 3;
 
     const UPDATES: Region = Region::new(1).expect("a region number");
     const FIRST_TOUCH: Region = Region::new(2).expect("a region number");
@@ -85,21 +79,6 @@ mod payload {
         }
     }
 
-    /// What another vCPU does: the words of the pages that do not flip have their indexes.
-    fn read(number: u32) {
-        rt::join_translation();
-        let table = *READ.lock();
-        let (mut random, mut read, mut wrong) = (number_at(u64::from(number)), 0, 0);
-        while !IS_OVER.load(SeqCst) {
-            random = next(random);
-            let index = random as usize % table.len() & !(1 << PAGE_LOG2);
-            read += 1;
-            wrong += u64::from(table[index].load(Relaxed) != index as u64);
-        }
-        WERE_READ.fetch_add(read, SeqCst);
-        WERE_WRONG.fetch_add(wrong, SeqCst);
-    }
-
     fn random_access(partition: rt::Partition) {
         assert!(rt::hash::is_used(), "random-access needs translation = \"hash\"");
         let name = partition.argument("superpages").unwrap_or("ours");
@@ -134,24 +113,13 @@ mod payload {
         update(table, &mut numbers, rounds);
 
         let flips = partition.number("flips", 0usize);
-        let readers = partition.number("readers", 0u32);
-        assert!(
-            readers < partition.vcpus(),
-            "readers={readers}: fewer than {} were expected",
-            partition.vcpus()
-        );
         let table = rt::share(table);
-        *READ.lock() = table;
-        for number in 1..=readers {
-            assert_eq!(rt::start_vcpu(number, read), 0, "start-cpu");
-        }
-        let faults = kernel::faults();
+        #[cfg(not(feature = "bare"))]
+        let readers = Readers::start(&partition, table);
         for flip in 0..flips {
-            let mut index = flip * 0x1234_5677 % table.len();
-            if readers > 0 {
-                index |= 1 << PAGE_LOG2;
-                rt::sleep(20_000 * rt::TICKS_PER_MICROSECOND);
-            }
+            let index = flip * 0x1234_5677 % table.len();
+            #[cfg(not(feature = "bare"))]
+            let index = readers.as_ref().map_or(index, |readers| readers.make_way(index));
             kernel::forbid_stores(table[index].as_ptr());
             let before = kernel::refused();
             table[index].store(index as u64, Relaxed);
@@ -161,17 +129,9 @@ mod payload {
                 "flip {flip}: {refused} stores into a read-only page refused, not 1"
             );
         }
-        let faults = kernel::faults() - faults;
-        IS_OVER.store(true, SeqCst);
-        for number in 1..=readers {
-            while !rt::is_stopped(number) {}
-        }
-        if readers > 0 {
-            let [read, wrong] = [&WERE_READ, &WERE_WRONG].map(|count| count.load(SeqCst));
-            let any = if read > 0 { "words" } else { "no words" };
-            rt::println!(
-                "random-access: {readers} readers read {any}, {wrong} wrong, {faults} faults in {flips} flips"
-            );
+        #[cfg(not(feature = "bare"))]
+        if let Some(readers) = readers {
+            readers.end(flips);
         }
         let words = table.iter().enumerate();
         let wrong = words.filter(|(index, word)| word.load(Relaxed) != *index as u64).count();

@@ -1,28 +1,13 @@
-//! The console: characters to and from the partition's terminal.
+//! The console: characters to and from the partition's terminal, or firmware's.
 
 use core::fmt::{self, Write};
 
-use arch::papr::Hypercall;
+#[cfg(not(feature = "bare"))]
+pub use self::of_partition::read;
 
-use crate::hypercall::{hypercall, hypercall_outputs};
-use crate::terminal::{CHARACTERS_MAX, pack, unpack};
-
-/// The partition's terminal.
+/// The partition's terminal, or firmware's console.
 #[derive(Clone, Copy, Debug)]
 pub struct Console;
-
-impl Write for Console {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for chunk in text.as_bytes().chunks(CHARACTERS_MAX) {
-            let [first, second] = pack(chunk);
-            let arguments = [0, chunk.len() as u64, first, second];
-            if hypercall(Hypercall::PutTermChar as u64, arguments) != 0 {
-                return Err(fmt::Error);
-            }
-        }
-        Ok(())
-    }
-}
 
 /// Prints; a terminal that refuses characters loses them.
 pub fn print(text: fmt::Arguments<'_>) {
@@ -30,17 +15,6 @@ pub fn print(text: fmt::Arguments<'_>) {
     let mut line = Line { bytes: [0; 256], used: 0 };
     let _ = line.write_fmt(text);
     line.flush();
-}
-
-/// What was typed on the terminal since the last time, at most 16 characters: how many.
-pub fn read(into: &mut [u8; CHARACTERS_MAX]) -> usize {
-    let (status, [length, first, second]) =
-        hypercall_outputs(Hypercall::GetTermChar as u64, [0; 4]);
-    if status != 0 {
-        return 0;
-    }
-    *into = unpack([first, second]);
-    CHARACTERS_MAX.min(length as usize)
 }
 
 struct Line {
@@ -69,5 +43,40 @@ impl Write for Line {
             self.used += bytes.len();
         }
         Ok(())
+    }
+}
+
+#[cfg(not(feature = "bare"))]
+mod of_partition {
+    use core::fmt::{self, Write};
+
+    use arch::papr::Hypercall;
+
+    use super::Console;
+    use crate::hypercall::{hypercall, hypercall_outputs};
+    use crate::terminal::{CHARACTERS_MAX, pack, unpack};
+
+    impl Write for Console {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            for chunk in text.as_bytes().chunks(CHARACTERS_MAX) {
+                let [first, second] = pack(chunk);
+                let arguments = [0, chunk.len() as u64, first, second];
+                if hypercall(Hypercall::PutTermChar as u64, arguments) != 0 {
+                    return Err(fmt::Error);
+                }
+            }
+            Ok(())
+        }
+    }
+
+    /// What was typed on the terminal since the last time, at most 16 characters: how many.
+    pub fn read(into: &mut [u8; CHARACTERS_MAX]) -> usize {
+        let (status, [length, first, second]) =
+            hypercall_outputs(Hypercall::GetTermChar as u64, [0; 4]);
+        if status != 0 {
+            return 0;
+        }
+        *into = unpack([first, second]);
+        CHARACTERS_MAX.min(length as usize)
     }
 }

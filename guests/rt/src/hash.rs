@@ -1,17 +1,18 @@
 //! Switching translation on with a hashed page table: effective and guest real addresses are equal.
 //!
 //! Two segments of 1 TiB have one virtual address space: the payload's, and that of quadrant 3, where the vectors are
-//! that LPCR\[AIL\]=3 moves. The hypervisor keeps the table, and H_ENTER fills it.
+//! that LPCR\[AIL\]=3 moves. The hypervisor keeps the table, and H_ENTER fills it; a kernel that runs bare keeps its
+//! own (`table.rs`).
 
 use core::arch::asm;
+use core::ops::Range;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use arch::hash::{self, EntryForm, GROUP_ENTRIES, GROUP_LOG2, first, second, segment};
-use arch::papr::Hypercall;
-use arch::papr::status::{H_PTEG_FULL, H_SUCCESS};
 use arch::registers::msr;
 
-use crate::hypercall::hypercall_outputs;
+#[cfg(feature = "bare")]
+use crate::table::enter as put;
 
 /// log2 of the partition's table, or 0 if it has none.
 static TABLE_LOG2: AtomicU32 = AtomicU32::new(0);
@@ -26,6 +27,7 @@ const CODE: u64 = 0x1 << 12;
 /// pp: privileged state reads and writes, and problem state does nothing, as Kp makes its key 1.
 const RIGHTS_PRIVILEGED: u64 = 0;
 /// pp: the same, and problem state reads and executes.
+#[cfg(not(feature = "bare"))]
 const RIGHTS_SHARED: u64 = 1;
 
 /// Says that the partition has a hashed page table of 2^`log2` bytes.
@@ -58,6 +60,12 @@ impl Segment {
         EntryForm::V2.segment_size.set(address << first::AVA_SHIFT, 1)
     }
 
+    /// The low 64 bits of the virtual address at `offset`.
+    #[must_use]
+    pub const fn address(&self, offset: u64) -> u64 {
+        self.vsid << SEGMENT_LOG2 | offset
+    }
+
     /// The first slot of the group in which the page at `offset` is searched by the primary or the secondary hash.
     #[must_use]
     pub fn group(&self, offset: u64, is_secondary: bool) -> u64 {
@@ -75,11 +83,8 @@ impl Segment {
         let word = self.first(offset) | size | first::V;
         for (is_secondary, h) in [(false, 0), (true, first::H)] {
             let group = self.group(offset, is_secondary);
-            let arguments = [0, group, word | h, second];
-            match hypercall_outputs(Hypercall::Enter as u64, arguments) {
-                (H_SUCCESS, [slot, ..]) => return Some((is_secondary, slot - group)),
-                (H_PTEG_FULL, _) => {}
-                (status, _) => panic!("H_ENTER of {offset:#x}: {status}"),
+            if let Some(slot) = put(group, [word | h, second]) {
+                return Some((is_secondary, slot - group));
             }
         }
         None
@@ -104,6 +109,21 @@ impl Segment {
         // SAFETY: with relocation off nothing looks into the buffer, and with relocation on no address that is in use
         // changes its meaning: `load` refuses those.
         unsafe { asm!("slbmte {}, {}", "isync", in(reg) vsid, in(reg) esid, options(nostack)) };
+    }
+}
+
+/// Puts an entry into a free slot of the group whose first slot is `group`: the slot, or `None` if there is none.
+#[cfg(not(feature = "bare"))]
+#[inline(always)]
+fn put(group: u64, [first, second]: [u64; 2]) -> Option<u64> {
+    use arch::papr::Hypercall;
+    use arch::papr::status::{H_PTEG_FULL, H_SUCCESS};
+
+    let arguments = [0, group, first, second];
+    match crate::hypercall_outputs(Hypercall::Enter as u64, arguments) {
+        (H_SUCCESS, [slot, ..]) => Some(slot),
+        (H_PTEG_FULL, _) => None,
+        (status, _) => panic!("H_ENTER of {first:#x} {second:#x}: {status}"),
     }
 }
 
@@ -135,24 +155,27 @@ fn enter(offset: u64, real: u64, rights: u64) {
     assert!(place.is_some(), "the hashed page table has no place for {offset:#x}");
 }
 
-fn map(base: u64, memory_bytes: u64, rights: u64) {
-    for real in (0..memory_bytes).step_by(1 << PAGE_LOG2) {
+fn map(base: u64, memory: Range<u64>, rights: u64) {
+    let start = memory.start >> PAGE_LOG2 << PAGE_LOG2;
+    for real in (start..memory.end).step_by(1 << PAGE_LOG2) {
         enter(base + real, real, rights);
     }
 }
 
-/// Maps the first `memory_bytes` bytes.
-pub(crate) fn map_all(memory_bytes: u64) {
-    map(0, memory_bytes, RIGHTS_PRIVILEGED);
+/// Maps memory, in whole pages.
+pub(crate) fn map_all(memory: Range<u64>) {
+    map(0, memory, RIGHTS_PRIVILEGED);
 }
 
-/// Maps them again for problem state at `base`, which reads and executes them.
+/// Maps the first `memory_bytes` again for problem state at `base`, which reads and executes them.
+#[cfg(not(feature = "bare"))]
 pub(crate) fn share_with_users(base: u64, memory_bytes: u64) {
-    map(base, memory_bytes, RIGHTS_SHARED);
+    map(base, 0..memory_bytes, RIGHTS_SHARED);
 }
 
 /// The doubleword "ESID" of an entry of the segment lookaside buffer for addresses that no payload uses: from `esid`,
 /// and valid. Its place is another for another `esid`, behind those of [`join`].
+#[cfg(not(feature = "bare"))]
 pub(crate) fn spare_entry(esid: u64) -> u64 {
     const UNUSED: u64 = 1 << 62;
     const PLACES: u64 = 30;

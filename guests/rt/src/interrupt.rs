@@ -1,16 +1,16 @@
-//! Interrupts: which function handles which, and switching them on and off.
+//! Interrupts: which function handles which, and switching them on and off; the ends that nobody wants.
 
 use core::arch::asm;
 use core::mem;
+use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use arch::interrupt::Vector;
 use arch::registers::msr;
 
-use crate::hypercall::power_off;
-use crate::println;
+use crate::{power_off, println};
 
-/// What was interrupted, as `entry.S` stores it. A handler may change it.
+/// What was interrupted, as `interrupts.S` stores it. A handler may change it.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Frame {
@@ -82,5 +82,11 @@ fn unexpected_interrupt(vector: u64, frame: &Frame) -> ! {
     let name = Vector::from_offset(vector).map_or("unknown", Vector::name);
     println!("unexpected interrupt: {name} ({vector:#x})");
     println!("srr0 {srr0:016x} srr1 {srr1:016x} dar {dar:016x} dsisr {dsisr:08x}");
+    power_off()
+}
+
+#[panic_handler]
+fn panic(info: &PanicInfo<'_>) -> ! {
+    println!("{info}");
     power_off()
 }

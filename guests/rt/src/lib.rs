@@ -3,6 +3,9 @@
 //!
 //! A payload names its main function with `rt::main!` and gets an `rt::Partition`. Built for
 //! the host, only what needs no machine exists, so that the workspace builds everywhere.
+//!
+//! With the feature `bare` the payload is a kernel of its own under OPAL, with a hashed page table that it keeps
+//! itself; there are no hypercalls then.
 
 #![cfg_attr(target_os = "none", no_std)]
 
@@ -12,50 +15,65 @@ pub mod pace;
 pub mod random;
 pub mod terminal;
 
+#[cfg(all(target_arch = "powerpc64", target_os = "none", feature = "bare"))]
+mod bare;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod console;
-#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+#[cfg(all(target_arch = "powerpc64", target_os = "none", not(feature = "bare")))]
 pub mod detour;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub mod hash;
-#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+#[cfg(all(target_arch = "powerpc64", target_os = "none", not(feature = "bare")))]
 mod hypercall;
-#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+#[cfg(all(target_arch = "powerpc64", target_os = "none", not(feature = "bare")))]
 pub mod idle;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod interrupt;
-#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+#[cfg(all(target_arch = "powerpc64", target_os = "none", not(feature = "bare")))]
 pub mod misbehavior;
+#[cfg(all(target_arch = "powerpc64", target_os = "none", feature = "bare"))]
+mod opal;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod partition;
-#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+#[cfg(all(target_arch = "powerpc64", target_os = "none", not(feature = "bare")))]
 pub mod registers;
-#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+#[cfg(all(target_arch = "powerpc64", target_os = "none", not(feature = "bare")))]
 mod rtas;
-#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+#[cfg(all(target_arch = "powerpc64", target_os = "none", not(feature = "bare")))]
 mod start;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub mod stream;
+#[cfg(all(target_arch = "powerpc64", target_os = "none", feature = "bare"))]
+pub mod table;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod time;
-#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+#[cfg(all(target_arch = "powerpc64", target_os = "none", not(feature = "bare")))]
 mod translation;
-#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+#[cfg(all(target_arch = "powerpc64", target_os = "none", not(feature = "bare")))]
 pub mod vectors;
 
-#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+#[cfg(all(target_arch = "powerpc64", target_os = "none", feature = "bare"))]
 pub use self::{
-    console::{Console, print, read},
+    bare::{enable_translation, take_naps},
+    opal::power_off,
+};
+#[cfg(all(target_arch = "powerpc64", target_os = "none", not(feature = "bare")))]
+pub use self::{
+    console::read,
     hypercall::{
         hypercall, hypercall_of_eight, hypercall_of_eight_outputs, hypercall_outputs, power_off,
     },
     idle::{sleep, take_naps},
-    interrupt::{Frame, Handler, allow_interrupts, data_fault, on_interrupt},
-    partition::{Partition, ScsiAdapter, StopState, share},
     rtas::{is_stopped, rtas_call, start_vcpu, stop_self},
     start::VCPUS_MAX,
-    time::{NEVER, TICKS_PER_MICROSECOND, decrementer, own_time, set_decrementer, timebase},
     translation::{enable_translation, join_translation, share_with_users},
+};
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+pub use self::{
+    console::{Console, print},
+    interrupt::{Frame, Handler, allow_interrupts, data_fault, on_interrupt},
+    partition::{Partition, ScsiAdapter, StopState, share},
+    time::{NEVER, TICKS_PER_MICROSECOND, decrementer, own_time, set_decrementer, timebase},
 };
 
 /// Names the payload's main function: `fn(rt::Partition)`. Its return switches the partition off.

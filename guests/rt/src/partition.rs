@@ -1,4 +1,4 @@
-//! What the payload was given: its device tree.
+//! What the payload was given: its device tree, as a partition or as a kernel of its own.
 
 use core::str::FromStr;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -92,7 +92,8 @@ impl Partition {
         Some(ScsiAdapter { unit, source, window })
     }
 
-    /// Whether a hashed page table translates for it, and not trees of its own: `ibm,architecture-vec-5`.
+    /// Whether a hashed page table translates for a partition, and not trees of its own: `ibm,architecture-vec-5`.
+    #[cfg(not(feature = "bare"))]
     #[must_use]
     pub(crate) fn is_hashed(&self) -> bool {
         const RADIX: (usize, u8) = (24, 0x40);
@@ -103,6 +104,7 @@ impl Partition {
     }
 
     /// log2 of the bytes of its hashed page table: `ibm,pft-size`.
+    #[cfg(not(feature = "bare"))]
     pub(crate) fn hash_table_log2(&self) -> u32 {
         let cpus = self.tree.find_node("/cpus");
         let cpu = cpus.and_then(|node| node.children().next());
@@ -138,12 +140,27 @@ impl Partition {
         frequency.expect("PAPR: a cpu has `timebase-frequency`").into()
     }
 
-    /// Bytes of memory, which begins at 0.
+    /// Bytes of memory, which begins at 0. Of a machine's, those in front of what firmware has, or as many MiB of them
+    /// as the argument `memory` says.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         let memory = self.tree.find_node("/memory@0");
         let mut ranges = memory.and_then(|node| node.reg().ok().flatten());
-        ranges.as_mut().and_then(Iterator::next).and_then(|range| range.size().ok()).unwrap_or(0)
+        let range = ranges.as_mut().and_then(Iterator::next);
+        let bytes = range.and_then(|range| range.size().ok()).unwrap_or(0);
+        if cfg!(feature = "bare") { self.unreserved(bytes) } else { bytes }
+    }
+
+    fn unreserved(&self, bytes: u64) -> u64 {
+        let reserved = self.tree.memory_reservations().map(|reservation| reservation.address());
+        let end = reserved.chain([self.tree_range().start]).fold(bytes, u64::min);
+        end.min(self.number("memory", end >> 20) << 20)
+    }
+
+    /// Where the device tree lies.
+    pub(crate) fn tree_range(&self) -> core::ops::Range<u64> {
+        let start = self.tree.data().as_ptr() as u64;
+        start..start + self.tree.data().len() as u64
     }
 
     /// The second file that came with the payload.
@@ -156,12 +173,22 @@ impl Partition {
     }
 
     /// The payload's untouched memory: from a 64 KiB boundary above the payload, and the second file if
-    /// there is one, to the device tree.
+    /// there is one, to the device tree, or the page table of a kernel of its own.
     #[must_use]
     pub fn free_memory(&self) -> core::ops::Range<u64> {
         let files_end = self.initrd.map_or(0, |[_, end]| end);
         let start = ((&raw const rt_end) as u64).max(files_end).next_multiple_of(0x1_0000);
-        start..self.tree.data().as_ptr() as u64
+        start..self.free_end()
+    }
+
+    #[cfg(not(feature = "bare"))]
+    fn free_end(&self) -> u64 {
+        self.tree.data().as_ptr() as u64
+    }
+
+    #[cfg(feature = "bare")]
+    fn free_end(&self) -> u64 {
+        crate::table::base()
     }
 
     /// The untouched memory, in doublewords, to keep. [`Partition::probe`] finds none after this.

@@ -1,7 +1,6 @@
-//! From `entry.S` to the payload's main; the ends that nobody wants.
+//! From `entry.S` to the payload's main.
 
 use core::arch::global_asm;
-use core::panic::PanicInfo;
 
 use arch::papr::{Hypercall, mode};
 use dtoolkit::fdt::Fdt;
@@ -9,13 +8,17 @@ use dtoolkit::fdt::Fdt;
 use crate::hash;
 use crate::hypercall::{hypercall, power_off};
 use crate::partition::Partition;
-use crate::println;
 
 global_asm!(
+    include_str!("macros.S"),
     include_str!("entry.S"),
+    include_str!("interrupts.S"),
+    BARE = const 0,
     SPRG0 = const 272,
     SRR0 = const 26,
     SRR1 = const 27,
+    HSRR0 = const 314,
+    HSRR1 = const 315,
     STACK_LOG2 = const STACK_LOG2,
     SECONDARIES = const VCPUS_MAX - 1,
 );
@@ -41,11 +44,5 @@ extern "C" fn rt_start(tree: *const u8) -> ! {
         hash::use_table(partition.hash_table_log2());
     }
     rt_main(partition);
-    power_off()
-}
-
-#[panic_handler]
-fn panic(info: &PanicInfo<'_>) -> ! {
-    println!("{info}");
     power_off()
 }

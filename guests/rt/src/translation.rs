@@ -94,7 +94,7 @@ pub fn share_with_users(memory_bytes: u64) {
 /// If the hypervisor refuses the process table or the interrupt location.
 pub fn enable_translation(memory_bytes: u64) {
     if hash::is_used() {
-        hash::map_all(memory_bytes.min(USERS_BASE));
+        hash::map_all(0..memory_bytes.min(USERS_BASE));
         relocate_interrupts();
         return join_translation();
     }

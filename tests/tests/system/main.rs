@@ -1,6 +1,7 @@
 //! The whole system: the hypervisor and its payloads on our machine, watched by the oracle.
 
 mod accounts;
+mod bare;
 mod boot_thread;
 mod compute;
 mod containment;

@@ -58,6 +58,7 @@ mod tests {
             name: name.to_owned(),
             uses: uses.iter().map(|used| (*used).to_owned()).collect(),
             programs: programs.iter().map(|name| (*name).to_owned()).collect(),
+            features: Vec::new(),
             folder: format!("guests/{name}").into(),
         };
         let packages = [

@@ -128,6 +128,7 @@ mod tests {
             name: folder.replace('/', "-"),
             uses: uses.iter().map(|used| used.replace('/', "-")).collect(),
             programs: Vec::new(),
+            features: Vec::new(),
             folder: folder.into(),
         };
         let packages: Vec<Package> =

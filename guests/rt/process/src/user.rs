@@ -96,7 +96,9 @@ impl Context {
     /// # Panics
     /// At an interrupt that nobody knows.
     pub fn run(&mut self) -> Vector {
-        self.msr = msr::SF | msr::EE | msr::PR | msr::IR | msr::DR | msr::RI | msr::LE;
+        /// A process of a kernel that runs bare is none of a partition's.
+        const OWN: u64 = if cfg!(feature = "bare") { msr::HV | msr::ME } else { 0 };
+        self.msr = OWN | msr::SF | msr::EE | msr::PR | msr::IR | msr::DR | msr::RI | msr::LE;
         // SAFETY: problem state cannot reach what its segments and pp do not allow, and every interrupt out of it
         // brings back r1, r2, r14-r31, LR and CR as they are here. The compiler's floating point is software.
         let vector = unsafe { rt_user_run(self) };

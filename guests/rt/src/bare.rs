@@ -1,0 +1,77 @@
+//! From OPAL to the payload's main, and translation, where a payload is a kernel of its own.
+
+use core::arch::global_asm;
+
+use arch::opal::{reinit, status, token};
+use arch::processor::Processor;
+use arch::registers::msr;
+use dtoolkit::fdt::Fdt;
+
+use crate::partition::Partition;
+use crate::{hash, opal, table};
+
+global_asm!(
+    include_str!("macros.S"),
+    include_str!("bare.S"),
+    include_str!("interrupts.S"),
+    BARE = const 1,
+    ME = const msr::ME,
+    RI = const msr::RI,
+    SPRG0 = const 272,
+    SRR0 = const 26,
+    SRR1 = const 27,
+    HSRR0 = const 314,
+    HSRR1 = const 315,
+);
+
+unsafe extern "Rust" {
+    safe fn rt_main(partition: Partition);
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn rt_start(tree: *const u8, base: u64, entry: u64) -> ! {
+    opal::use_opal(base, entry);
+    // POWER8 has no choice of translation, and refuses to be asked.
+    let translation = match table::processor() {
+        Processor::Power8 => 0,
+        Processor::Power9 => reinit::MMU_HASH,
+    };
+    let answer = opal::call(token::REINIT_CPUS, [reinit::HILE_LITTLE | translation, 0, 0]);
+    assert_eq!(answer, status::SUCCESS, "OPAL_REINIT_CPUS");
+    // SAFETY: r3 is the address of a flattened device tree, which nothing changes.
+    let tree = unsafe { Fdt::from_raw_unchecked(tree) };
+    let partition = Partition::new(tree);
+    let memory_bytes = partition.memory_bytes();
+    let bytes_log2 = table_log2(memory_bytes);
+    let place = memory_bytes.saturating_sub(1 << bytes_log2) >> bytes_log2 << bytes_log2;
+    assert!(
+        place >= partition.free_memory().start,
+        "memory: {memory_bytes} bytes are too few for the program and its page table"
+    );
+    table::begin(place, bytes_log2);
+    hash::use_table(bytes_log2);
+    // Beyond the memory that the kernel has.
+    hash::map_all(partition.tree_range());
+    rt_main(partition);
+    opal::power_off()
+}
+
+/// log2 of the bytes of the table for so much memory, as the hypervisor gives a partition one: a 128th.
+fn table_log2(memory_bytes: u64) -> u32 {
+    const LEAST_LOG2: u32 = 18;
+    (memory_bytes >> 7).next_power_of_two().ilog2().max(LEAST_LOG2)
+}
+
+/// Maps the first `memory_bytes` bytes, and turns translation on.
+pub fn enable_translation(memory_bytes: u64) {
+    hash::map_all(0..memory_bytes);
+    hash::join();
+}
+
+/// A kernel of its own does not sleep.
+///
+/// # Panics
+/// If the argument `naps` asks for it.
+pub fn take_naps(partition: &Partition) {
+    assert!(partition.number("naps", 0u32) == 0, "naps: only a partition sleeps");
+}

@@ -1,0 +1,201 @@
+//! A hashed page table of the kernel's own, where it runs bare.
+//!
+//! Callers write entries in ISA 2.07's form, as they do for H_ENTER; POWER9's is another. The kernel has one hardware
+//! thread and changes an entry by nobody's leave, so that entries have no locks. Broadcast invalidations are as the
+//! architecture wants them: what the errata of some POWER9s ask for besides (`docs/facts/power9-translation.md#errata`)
+//! concerns other hardware threads, and is not done.
+
+use core::arch::asm;
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use arch::address::RealAddress;
+use arch::hash::{EntryForm, GROUP_ENTRIES, Table, VirtualPage, first};
+use arch::processor::Processor;
+use arch::registers::lpcr;
+
+/// log2 of the bytes of POWER9's partition table, of which one entry is used, and what PTCR has for it.
+const PARTITIONS_LOG2: u32 = 16;
+const PARTITIONS_SIZE: u64 = PARTITIONS_LOG2 as u64 - 12;
+
+#[repr(C, align(0x10000))]
+struct Partitions(UnsafeCell<[u64; 1 << (PARTITIONS_LOG2 - 3)]>);
+
+// SAFETY: only `begin` uses it, once.
+unsafe impl Sync for Partitions {}
+
+static PARTITIONS: Partitions = Partitions(UnsafeCell::new([0; 1 << (PARTITIONS_LOG2 - 3)]));
+
+/// Where the table lies.
+static BASE: AtomicU64 = AtomicU64::new(0);
+/// Its entries are in ISA 3.0's form.
+static IS_V3: AtomicBool = AtomicBool::new(false);
+
+macro_rules! write_register {
+    ($number:literal, $value:expr) => {
+        // SAFETY: translation is off, so that no address changes its meaning.
+        unsafe { asm!("mtspr {}, {}", const $number, in(reg) $value, options(nostack)) }
+    };
+}
+
+/// The processor that this is.
+///
+/// # Panics
+/// If it is none of ours.
+pub(crate) fn processor() -> Processor {
+    let version: u64;
+    // SAFETY: reads a register.
+    unsafe { asm!("mfspr {}, 287", out(reg) version, options(nomem, nostack)) };
+    Processor::from_pvr(version as u32).unwrap_or_else(|| panic!("processor version {version:#x}"))
+}
+
+/// Makes an empty table of 2^`bytes_log2` bytes at the real address `base`, a multiple of that, and gives it to the
+/// processor, whose translation is off.
+pub(crate) fn begin(base: u64, bytes_log2: u32) {
+    let processor = processor();
+    BASE.store(base, Ordering::Relaxed);
+    IS_V3.store(processor.facts().hashed_entry == EntryForm::V3, Ordering::Relaxed);
+    (0..1 << (bytes_log2 - 3)).for_each(|index| store(base + 8 * index, 0));
+    let table = Table { base: RealAddress(base), bytes_log2 }.to_doubleword(12);
+    let common = lpcr::AIL.set(lpcr::DPFD.set(0, 4), 3);
+    match processor {
+        Processor::Power8 => write_register!(25, table), // SDR1
+        Processor::Power9 => {
+            let partitions = PARTITIONS.0.get().expose_provenance() as u64;
+            store(partitions, table);
+            write_register!(464, partitions | PARTITIONS_SIZE); // PTCR
+        }
+    }
+    write_register!(318, common); // LPCR
+    write_register!(319, 0u64); // LPIDR
+    write_register!(29, 0u64); // AMR
+    write_register!(61, 0u64); // IAMR
+    forget_all(processor);
+}
+
+/// Makes this thread forget all translations, and empties the segment lookaside buffer.
+fn forget_all(processor: Processor) {
+    /// `tlbiel RB=r4`, on POWER9 with RS=r0 and R=0.
+    const TLBIEL: u32 = 31 << 26 | 4 << 11 | 274 << 1;
+    /// RIC=2: what was read of the partition table, too.
+    const ALL: u32 = TLBIEL | 2 << 18;
+    const IS_ALL: u64 = 0xC00;
+    /// The next congruence class in the operand.
+    const NEXT_CLASS: u64 = 1 << 12;
+    // `docs/facts/power9-translation.md#congruence-classes`
+    let (classes, has_all) = match processor {
+        Processor::Power8 => (512, false),
+        Processor::Power9 => (256, true),
+    };
+    // SAFETY: with relocation off nothing is looked up in any of these.
+    unsafe {
+        asm!("ptesync", options(nostack));
+        if has_all {
+            asm!(".long {}", const ALL, in("r0") 0, in("r4") IS_ALL, options(nostack));
+        }
+        for class in 0..classes {
+            let operand = IS_ALL + class * NEXT_CLASS;
+            asm!(".long {}", const TLBIEL, in("r0") 0, in("r4") operand, options(nostack));
+        }
+        asm!("ptesync", "slbmte {zero}, {zero}", "slbia", "isync", zero = in(reg) 0u64, options(nostack));
+    }
+}
+
+/// Where the table begins.
+pub(crate) fn base() -> u64 {
+    BASE.load(Ordering::Relaxed)
+}
+
+fn load(address: u64) -> u64 {
+    // SAFETY: a doubleword of the table, to which no reference exists.
+    u64::from_be(unsafe { (address as *const u64).read_volatile() })
+}
+
+fn store(address: u64, value: u64) {
+    // SAFETY: a doubleword of a table, to which no reference exists.
+    unsafe { (address as *mut u64).write_volatile(value.to_be()) };
+}
+
+/// Where a slot lies.
+fn place(slot: u64) -> u64 {
+    base() + 16 * slot
+}
+
+/// An entry in the processor's form.
+fn in_form(entry: [u64; 2]) -> [u64; 2] {
+    if !IS_V3.load(Ordering::Relaxed) {
+        return entry;
+    }
+    let [first, second] = entry;
+    let size = EntryForm::V2.segment_size.get(first);
+    let first = EntryForm::V2.segment_size.set(first, 0);
+    EntryForm::V3.with_segment_size([first, second], size)
+}
+
+/// Puts an entry, valid, into a free slot of the group whose first slot is `group`: the slot, or `None` if there is
+/// none.
+pub(crate) fn enter(group: u64, entry: [u64; 2]) -> Option<u64> {
+    let slots = group..group + GROUP_ENTRIES as u64;
+    let slot = slots.into_iter().find(|slot| load(place(*slot)) & first::V == 0)?;
+    let [first, second] = in_form(entry);
+    store(place(slot) + 8, second);
+    // SAFETY: a barrier: who finds the entry valid finds all of it.
+    unsafe { asm!("eieio", options(nostack)) };
+    store(place(slot), first);
+    // SAFETY: a barrier: the next access finds the entry.
+    unsafe { asm!("ptesync", options(nostack)) };
+    Some(slot)
+}
+
+/// Makes the entry in a slot invalid, whose first doubleword is `first` but for its low bits. Translations by it may be
+/// in use until [`forget`].
+///
+/// # Panics
+/// If another entry is there.
+pub fn invalidate(slot: u64, first: u64) {
+    const LOW: u64 = 0x7F;
+    let [wanted, _] = in_form([first, 0]);
+    let found = load(place(slot));
+    assert!(
+        found & first::V != 0 && (found ^ wanted) & !LOW == 0,
+        "slot {slot:#x} has {found:#x}, not {wanted:#x}"
+    );
+    store(place(slot), 0);
+}
+
+/// The second doubleword in a slot. R and C are the last ones once [`forget`] is done.
+#[must_use]
+pub fn second(slot: u64) -> u64 {
+    load(place(slot) + 8)
+}
+
+/// Of more pages POWER9 forgets all translations at once, as Linux does with radix
+/// (`docs/facts/hashed-translation.md#hashed-flush`). No such `tlbie` of POWER8 is known
+/// (`docs/facts/power8.md#congruence-classes`).
+const CEILING: usize = 33;
+
+/// Makes all hardware threads forget pages, or more, and waits until they have.
+pub fn forget(pages: impl ExactSizeIterator<Item = VirtualPage>) {
+    /// `tlbie RB=r4, RS=r3`, on POWER9 with R=0.
+    const PAGE: u32 = 31 << 26 | 3 << 21 | 4 << 11 | 306 << 1;
+    /// RIC=2: what was read of the partition table, too.
+    const ALL: u32 = PAGE | 2 << 18;
+    const IS_LPID: u64 = 0x800;
+    if pages.len() > CEILING && IS_V3.load(Ordering::Relaxed) {
+        forget_operands::<ALL>(core::iter::once(IS_LPID));
+    } else {
+        forget_operands::<PAGE>(pages.map(|page| page.operand()));
+    }
+}
+
+/// An instruction for each of these, which are of LPID 0.
+fn forget_operands<const WORD: u32>(operands: impl Iterator<Item = u64>) {
+    // SAFETY: barriers, and forgetting cached translations changes no translation.
+    unsafe {
+        asm!("ptesync", options(nostack));
+        for operand in operands {
+            asm!(".long {}", const WORD, in("r3") 0, in("r4") operand, options(nostack));
+        }
+        asm!("eieio", "tlbsync", "ptesync", options(nostack));
+    }
+}

@@ -1,0 +1,100 @@
+//! Payloads that are kernels of their own under OPAL, and write their hashed page table themselves: what they find in
+//! their memory is right, and the same on QEMU, whose translation shares nothing with ours; and the machine looks at
+//! each entry that they store, whether some address has pages of two sizes then.
+
+use std::time::Duration;
+
+use lab::comparison::Transcript;
+use lab::interruption::Interruption;
+use lab::system::{Exit, System};
+use lab::{on_qemu, on_simulator};
+use simulator::oracle::page_sizes::PageSizes;
+use system_tests::containment::on_power8;
+use system_tests::{is_nightly, systems};
+
+/// Generous: a run takes about two seconds.
+const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Short runs: a process that fills a block of its heap; a table in which single pages change.
+const CHURN: (&str, &str) = ("churn-bare", "processes=1 calls=128 passes=1 spins=100 memory=128");
+const RANDOM_ACCESS: (&str, &str) =
+    ("random-access-bare", "table=16 updates=4096 flips=20 memory=48");
+
+/// A kernel in one of its ways, with other arguments than its experiment has.
+fn kernel((experiment, arguments): (&str, &str), way: &str) -> System {
+    let file = format!("experiments/{experiment}.toml");
+    let of_way = |(name, _): &(String, System)| name.ends_with(&format!(", {way}"));
+    let (_, mut system) = systems(&file).into_iter().find(of_way).expect("a variant");
+    system.arguments = format!("superpages={way} {arguments}");
+    system
+}
+
+/// What the kernel says on our machine, where no address has two sizes.
+fn said_on_ours(system: &System) -> Vec<String> {
+    let mut machine = on_simulator::start(system).unwrap_or_else(|failure| panic!("{failure}"));
+    let mut sizes = PageSizes::default();
+    let mut console = Vec::new();
+    let exit = on_simulator::run(&mut machine, &mut sizes, |machine| {
+        console.extend(machine.take_console_output());
+        Ok(())
+    });
+    let exit = exit.unwrap_or_else(|failure| panic!("{failure}"));
+    let findings: Vec<_> = sizes.findings().iter().map(ToString::to_string).collect();
+    assert_eq!(findings, [""; 0], "{}", system.arguments);
+    said(system, &Transcript { console, exit })
+}
+
+fn said_on_qemu(system: &System) -> Vec<String> {
+    let transcript = on_qemu::transcript(system, TIMEOUT, Interruption::NEVER);
+    said(system, &transcript.unwrap_or_else(|failure| panic!("{failure}")))
+}
+
+/// The lines of the kernel, without firmware's.
+fn said(system: &System, Transcript { console, exit }: &Transcript) -> Vec<String> {
+    let console = String::from_utf8_lossy(console);
+    assert_eq!(*exit, Exit::PoweredOff, "{}: {console}", system.arguments);
+    let lines = console.lines().map(str::trim_end);
+    let is_own = |line: &&str| line.starts_with("churn: ") || line.starts_with("random-access: ");
+    lines.filter(is_own).map(str::to_owned).collect()
+}
+
+/// In each way on one of the processors, and but for one way on QEMU; in the nightly run all on both.
+#[test]
+fn a_kernel_with_a_page_table_of_its_own_finds_the_same_on_both_machines() {
+    const RIGHT: [&str; 2] = [", 8 copies, 0 wrong", ", 0 wrong at the end"];
+    let ways = [
+        (CHURN, "off", "0 promotions, 0 whole blocks, 0 demotions"),
+        (CHURN, "faithful", "1 promotions, 2 whole blocks, 0 demotions"),
+        (CHURN, "ours", "1 promotions, 2 whole blocks, 0 demotions"),
+        (RANDOM_ACCESS, "faithful", " made read-only, 1 promotions, 1 demotions"),
+        (RANDOM_ACCESS, "ours", " made read-only, 6 promotions, 5 demotions"),
+    ];
+    for (index, (payload, way, counts)) in ways.into_iter().enumerate() {
+        let power9 = kernel(payload, way);
+        let power8 = on_power8(power9.clone());
+        for (turn, system) in [power9, power8].into_iter().enumerate() {
+            if index % 2 != turn && !is_nightly() {
+                continue;
+            }
+            let ours = said_on_ours(&system);
+            let all = ours.join("\n");
+            assert!(RIGHT.iter().any(|right| ours[0].ends_with(right)), "{way}: {all}");
+            assert!(ours[1].contains(counts), "{way}: {all}");
+            if way != "off" || is_nightly() {
+                assert_eq!(said_on_qemu(&system), ours, "{way}");
+            }
+        }
+    }
+}
+
+/// What firmware leaves of the machine's memory may be too little for what is asked, which the kernel says.
+#[test]
+fn a_kernel_with_too_little_memory_says_so() {
+    let system = kernel((CHURN.0, "memory=64"), "ours");
+    let mut machine = on_simulator::start(&system).unwrap_or_else(|failure| panic!("{failure}"));
+    let exit = on_simulator::run(&mut machine, &mut PageSizes::default(), |_| Ok(()));
+    assert_eq!(exit.unwrap_or_else(|failure| panic!("{failure}")), Exit::PoweredOff);
+    let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
+    let reason = "memory: 5 free blocks of 16 MiB were expected, the partition's memory has 2";
+    assert!(console.contains(reason), "{console}");
+}
