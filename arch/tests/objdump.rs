@@ -441,8 +441,9 @@ fn objdump_refuses_what_only_the_other_processor_has() {
 
 /// Instructions of whose level the dialects of older processors say something else: (mnemonics, reason).
 const LEVEL_DIFFERENCES: &[(&[&str], &str)] = &[
-    (&["bc", "bclr", "bcctr"], "refused where BO has an ignored bit or the reserved hint"),
+    (&["bc", "bclr", "bcctr", "bctar"], "refused where BO has an ignored bit or the reserved hint"),
     (&["mfocrf", "mtocrf"], "refused where FXM has other than one bit set"),
+    (&["tend."], "written as an extended mnemonic in spite of raw"),
     (&["mftb"], "treated as another name of mfspr"),
     (&["lfdp", "lfdpx", "stfdp", "stfdpx"], "known for POWER6 only"),
     (&["vabsdub", "vabsduh", "vabsduw"], "other processors had them before ISA 3.0"),

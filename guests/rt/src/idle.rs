@@ -83,7 +83,8 @@ pub fn sleep(ticks: u64) {
     }
 }
 
-/// Sleeps as often as the argument `naps` says, 20 ms each: what the hypervisor does from time to time has been done then.
+/// Sleeps as often as the argument `naps` says, 20 ms each: what the hypervisor does from time to time has been done
+/// then.
 pub fn take_naps(partition: &Partition) {
     for _ in 0..partition.number("naps", 0u32) {
         sleep(20_000 * TICKS_PER_MICROSECOND);

@@ -253,7 +253,7 @@ unsafe extern "C" {
 /// Memory to share with other vCPUs and with devices from now on.
 #[must_use]
 pub fn share(words: &'static mut [u64]) -> &'static [AtomicU64] {
-    // SAFETY: nobody else has this memory, which is given away for good, and an atomic doubleword is laid out as one that
-    // is not.
+    // SAFETY: nobody else has this memory, which is given away for good, and an atomic doubleword is laid out as one
+    // that is not.
     unsafe { core::slice::from_raw_parts(words.as_mut_ptr().cast(), words.len()) }
 }

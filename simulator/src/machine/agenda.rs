@@ -61,8 +61,8 @@ impl Agenda {
         self.next.iter().position(|&next| next < end)
     }
 
-    /// The cycle up to which thread `index`, which is at cycle `now`, may go on alone: the start of the quantum in which
-    /// another thread has something to do, or the end of this one.
+    /// The cycle up to which thread `index`, which is at cycle `now`, may go on alone: the start of the quantum in
+    /// which another thread has something to do, or the end of this one.
     pub(super) fn slice_end(&self, index: usize, now: u64) -> u64 {
         let earliest = |threads: &[u64]| threads.iter().copied().min().unwrap_or(u64::MAX);
         match earliest(&self.next[..index]).min(earliest(&self.next[index + 1..])) {

@@ -98,8 +98,8 @@ fn a_kernel_that_knows_nothing_of_superpages_gets_them() {
     }
 }
 
-/// One vCPU changes pages, and others read pages beside them in the same blocks, which become large and small meanwhile:
-/// they read what is there, and no access of theirs finds no entry.
+/// One vCPU changes pages, and others read pages beside them in the same blocks, which become large and small
+/// meanwhile: they read what is there, and no access of theirs finds no entry.
 #[test]
 fn a_block_changes_its_size_while_others_of_the_partition_run() {
     let runs: &[([u32; 3], bool, u32, u32)] = if is_nightly() {

@@ -94,8 +94,8 @@ fn condition(flags: u64, argument: u64) -> Condition {
     Condition::new(if_set(AVPN), if_set(AND_CONDITION))
 }
 
-/// Whether such a call changes an entry of a large block, whose pages have to get their own size back first: it is to be
-/// made again then.
+/// Whether such a call changes an entry of a large block, whose pages have to get their own size back first: it is to
+/// be made again then.
 #[inline(always)]
 pub(crate) fn divides_first<H: Tables>(
     table: &HashTable,

@@ -199,7 +199,8 @@ fn a_slice_is_given_to_one_that_is_ready_or_to_nobody() {
     });
 }
 
-/// A block of pages changes its size while no vCPU of the partition is in it, and before the one goes on for which it does.
+/// A block of pages changes its size while no vCPU of the partition is in it, and before the one goes on for which it
+/// does.
 #[test]
 fn a_block_changes_its_size_while_nobody_is_in_the_partition() {
     fn changes(running: &Running<'_, Machine>) -> u64 {

@@ -5,7 +5,6 @@ use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use super::Scope;
-use crate::host_state::per_cpu::THREADS_MAX;
 use crate::registers::{ptesync, read, spr};
 
 /// Partitions that there is room for, with the hypervisor itself: what LPIDR can name
@@ -45,7 +44,6 @@ static STALE: [AtomicU64; LPIDS] = [const { AtomicU64::new(0) }; LPIDS];
 /// leaves it something to forget has the partition locked meanwhile, and so has had the vCPU since.
 #[inline(always)]
 pub(crate) fn catch_up(lpid: u32, thread: usize) {
-    const { assert!(THREADS_MAX <= u64::BITS as usize) };
     let (stale, own) = (&STALE[lpid as usize], 1 << thread);
     if stale.load(Ordering::Relaxed) & own != 0 {
         stale.fetch_and(!own, Ordering::AcqRel);

@@ -15,7 +15,7 @@ type Write = fn(&mut Thread, &mut Shared, &SprRow, u64) -> Result<(), Trap>;
 pub(super) struct Family {
     pub(super) read: Read,
     pub(super) write: Write,
-    /// Whether translation, decoded instructions, tracing or pending interrupts depend on the register that the thread has
-    /// written. What else reads a register reads it when it needs it.
+    /// Whether translation, decoded instructions, tracing or pending interrupts depend on the register that the thread
+    /// has written. What else reads a register reads it when it needs it.
     pub(super) synchronizes: fn(&Thread, Spr) -> bool,
 }

@@ -1,8 +1,8 @@
 //! TFMR: a core gets its time base from the chip's clock, step by step (`docs/facts/special-registers.md#tfmr`).
 //!
-//! The steps are QEMU's, which reads them from the processor's description. What a processor does some pulses later is
-//! done at once; the chip's clock, which firmware reaches beside the core, is not there, so that nobody ends the wait for
-//! its time. As on QEMU the time base goes on in every state: what a processor shows then no source says.
+//! The steps are QEMU's, which reads them from the processor's description. What a processor does some pulses later
+//! is done at once; the chip's clock, which firmware reaches beside the core, is not there, so that nobody ends the
+//! wait for its time. As on QEMU the time base goes on in every state: what a processor shows then no source says.
 
 use arch::registers::spr::{Spr, SprRow};
 use arch::registers::tfmr::{self, LAST_STATE, STATE, state};

@@ -48,8 +48,8 @@ const AHEAD: u64 = 4 * SHARE * 512_000;
 const STEPS: u64 = 16;
 /// Pages that a look looks for, about.
 const PROBES: u64 = BLOCK_UNITS;
-/// One group of so many is read. The pages of 64 KiB of a block lie in so many groups, one in each, and those of 4 KiB in
-/// more.
+/// One group of so many is read. The pages of 64 KiB of a block lie in so many groups, one in each, and those of 4 KiB
+/// in more.
 const STRIDE: u64 = 256;
 /// How far apart pages are that are looked for one after the other, and groups that are read in another pair of sweeps;
 /// odd, so that all have their turn.
@@ -140,8 +140,8 @@ impl Shape {
     }
 }
 
-/// Where the entry of a base page is shown: the virtual block, and the second doubleword that the entry of its first page
-/// has to have, without R and C; those of the others differ in the address alone.
+/// Where the entry of a base page is shown: the virtual block, and the second doubleword that the entry of its first
+/// page has to have, without R and C; those of the others differ in the address alone.
 #[derive(Clone, Copy)]
 struct Shown {
     shape: Shape,
@@ -279,8 +279,8 @@ impl HashTable {
         self.superpages.as_ref().expect("superpages").joins.set(1);
     }
 
-    /// When a vCPU that is about to enter has to call [`HashTable::look`] first, if the partition is to have superpages;
-    /// at once if a block is to change its size.
+    /// When a vCPU that is about to enter has to call [`HashTable::look`] first, if the partition is to have
+    /// superpages; at once if a block is to change its size.
     #[must_use]
     pub fn next_look(&self) -> Option<u64> {
         let superpages = self.superpages.as_ref()?;
@@ -412,8 +412,8 @@ impl HashTable {
         is_own.then(|| Shown::new(form::<H>(), slot, words, kept)).flatten()
     }
 
-    /// Looks for all pages of a block, and notes their slots, until one is not there or unlike the others: how many were
-    /// looked for, and whether all are there.
+    /// Looks for all pages of a block, and notes their slots, until one is not there or unlike the others: how many
+    /// were looked for, and whether all are there.
     fn note_whole<H: Tables>(&self, superpages: &Superpages, shown: Shown) -> (u64, bool) {
         let Shown { shape, wanted } = shown;
         let search = Search::new(form::<H>(), shape, shape.own_l());

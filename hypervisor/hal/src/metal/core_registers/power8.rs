@@ -81,6 +81,7 @@ pub(in super::super) fn is_in_partition(lpid: u32) -> bool {
 
 /// Makes the core forget at once what it still has to forget of a partition, if that has it.
 pub(in super::super) fn catch_up(lpid: u32) {
+    const { assert!(THREADS_MAX <= u64::BITS as usize) };
     if is_in_partition(lpid) {
         invalidation::catch_up(lpid, own_index());
     }
