@@ -1,6 +1,5 @@
 //! memory-load: loads its memory in one of several ways, job by job, and says how long its jobs took of its own time
-//! (VTB), in which others' turns are not. Region 2 is empty, where all jobs that count are over: a vCPU that changes
-//! hardware threads can be in it, but not in one job after another.
+//! (VTB), in which others' turns are not.
 //!
 //! | argument | is | if left out |
 //! |---|---|---|
@@ -29,7 +28,6 @@ mod payload {
     rt::main!(memory_load);
 
     const JOB: Region = Region::new(1).expect("a region number");
-    const OVER: Region = Region::new(2).expect("a region number");
     /// Doublewords of a line of the caches.
     const LINE: usize = 16;
     /// Doublewords of a page of the virtual real mode area.
@@ -241,8 +239,6 @@ mod payload {
                 );
                 last = now;
             }
-            rt::mark!(Mark::Begin(OVER));
-            rt::mark!(Mark::End(OVER));
             load.tell();
             samples.tell();
         }
