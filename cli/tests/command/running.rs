@@ -154,7 +154,7 @@ fn a_ledger_is_explained_checked_exported_and_compared() {
     }
     let path = folder.path().join("files/null-hypercall-immediate-translated.folded");
     let stacks = fs::read_to_string(path).unwrap();
-    let called = ["run_thread;", "enter_guest;", "hypercall;"];
+    let called = ["run_on_threads;", "run_thread;", "hypercall;"];
     let has_callers = |stack: &&str| called.iter().all(|function| stack.contains(function));
     assert!(stacks.lines().any(|stack| has_callers(&stack)), "{stacks}");
 
