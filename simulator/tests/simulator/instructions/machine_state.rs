@@ -25,7 +25,9 @@ impl Parts {
 
     fn move_to_msr(&mut self, mnemonic: Mnemonic, value: u64, l: i64) -> u64 {
         self.thread.gpr[4] = value;
-        assert_eq!(self.run(mnemonic, &[4, l]), Ok(Flow::Synchronize));
+        // With L=1 nothing is fetched anew, and no interrupt is due here.
+        let flow = if l == 1 { Flow::Next } else { Flow::Synchronize };
+        assert_eq!(self.run(mnemonic, &[4, l]), Ok(flow));
         self.thread.msr()
     }
 }
