@@ -43,8 +43,7 @@ fn counted_in(state: u64, writes: &[(i64, u64)]) -> [u64; 6] {
     for &(number, value) in writes {
         let flow = parts.put(number, value);
         // The run latch changes what is next only where a counter looks at it.
-        let is_expected =
-            flow == Ok(Flow::Synchronize) || number == CTRL && flow == Ok(Flow::Next);
+        let is_expected = flow == Ok(Flow::Synchronize) || number == CTRL && flow == Ok(Flow::Next);
         assert!(is_expected, "SPR {number} = {value:#x}: {flow:?}");
     }
     parts.thread.set_msr(state);

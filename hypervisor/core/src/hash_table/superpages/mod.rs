@@ -46,8 +46,8 @@ const SHARE: u64 = 1024;
 const AHEAD: u64 = 4 * SHARE * 512_000;
 /// Groups that a look reads, at most.
 const STEPS: u64 = 16;
-/// Pages that a look looks for, about.
-const PROBES: u64 = BLOCK_UNITS;
+/// Pages that a look looks for before it begins with another block.
+const PROBES: u64 = BLOCK_UNITS / 8;
 /// One group of so many is read. The pages of 64 KiB of a block lie in so many groups, one in each, and those of 4 KiB
 /// in more.
 const STRIDE: u64 = 256;
@@ -482,7 +482,10 @@ impl HashTable {
                 let is_it = self.at(slot).is_some_and(|(entry, kept)| {
                     let words = [entry.first(), entry.second()];
                     let segment_size = form::<H>().segment_size_of(words);
-                    kept.get() & MADE_LARGE != 0 && segment_size == shape.segment_size
+                    // A block of other base pages may have entries in the same groups, with the same address.
+                    kept.get() & MADE_LARGE != 0
+                        && segment_size == shape.segment_size
+                        && entry::size(words) == Some(shape.large())
                 });
                 if is_it {
                     place.set(slot);

@@ -302,6 +302,39 @@ fn a_change_of_one_page_gives_all_their_size_back() {
     }
 }
 
+/// The same virtual block, in pages of 64 KiB and in pages of 4 KiB: each gets its own size back, and the other stays.
+#[test]
+fn blocks_of_both_base_sizes_at_one_address_are_told_apart() {
+    let small = |page: u64| Shown {
+        size: SMALL,
+        offset: page << 12,
+        guest_real: 0x100_0000 | page << 12,
+        ..Shown::medium(0)
+    };
+    let machine = Machine::new(true);
+    let mediums = machine.fill(0..256);
+    machine.settle();
+    let smalls: Vec<u64> = (0..4096).map(|page| machine.enter(small(page))).collect();
+    machine.settle();
+    assert_eq!(machine.counts(), [2, 0]);
+    machine.call(Hypercall::ClearRef, &[0, smalls[97]]);
+    assert_eq!(machine.counts(), [2, 1]);
+    for (page, slot) in (0..).zip(&smalls) {
+        assert_eq!(machine.size_at(*slot), Some(SMALL), "page {page}");
+        let (_, [word, written]) = small(page).entry();
+        let [first, second] = machine.table.read::<Fake>(*slot);
+        assert_eq!([first, second & !MARKS], [word, written & !MARKS]);
+    }
+    for (page, slot) in (0..).zip(&mediums) {
+        assert_eq!(machine.size_at(*slot), Some(WHOLE), "page {page}");
+        let (_, [word, written]) = Shown::medium(page).entry();
+        assert_eq!(machine.table.read::<Fake>(*slot), [word, written | MARKS]);
+    }
+    machine.call(Hypercall::Remove, &[0, mediums[3]]);
+    assert_eq!(machine.counts(), [2, 2]);
+    assert_eq!(machine.size_at(mediums[4]), Some(MEDIUM));
+}
+
 #[test]
 fn what_changes_nothing_leaves_a_block_as_it_is() {
     let machine = Machine::new(true);
