@@ -92,8 +92,8 @@ pub fn lessons(name: &str, learned: &[Learned]) -> impl Iterator<Item = String> 
         };
         format!(
             "partition {name}: vCPU {number} has {best} fetched; changes of mind {changes}{}{}",
-            won("won by the L2", l2_won),
-            won("by L2 and L3 beyond the best", l2_l3_won)
+            won("last trial of the L2", l2_won),
+            won("of L2 and L3 against the best", l2_l3_won)
         )
     };
     learned.iter().enumerate().map(lesson)
@@ -274,8 +274,8 @@ mod tests {
         emulation assistance 0, facility 0, other 0; real door: hypercall 0, data storage 0, instruction storage 0, \
         emulation assistance 0, facility 0, other 0; pages: 1G 0, 2M 0, 64K 0; superpages: promotions 0, \
         demotions 0, failures 0, time 0 us\n\
-        powervisor: prefetch: partition a: vCPU 0 has the L2 fetched; changes of mind 1, won by the L2 +3.90 %, by L2 and L3 \
-        beyond the best -0.08 %\n\
+        powervisor: prefetch: partition a: vCPU 0 has the L2 fetched; changes of mind 1, last trial of the L2 +3.90 %, of L2 and \
+        L3 against the best -0.08 %\n\
         powervisor: prefetch: partition a: vCPU 1 has nothing fetched; changes of mind 0\n";
 
     #[test]

@@ -18,11 +18,7 @@
 
 #[cfg(target_os = "none")]
 mod payload {
-    use core::sync::atomic::{AtomicBool, Ordering};
-
-    use arch::interrupt::Vector;
     use arch::marker::{Mark, Region};
-    use arch::papr::Hypercall;
     use rt::stream::KERNELS;
 
     rt::main!(memory_load);
@@ -39,9 +35,6 @@ mod payload {
     const SAMPLES_MAX: usize = 512;
     /// STREAM's factor: 3.0.
     const FACTOR: u64 = 0x4008_0000_0000_0000;
-
-    /// The decrementer has expired.
-    static IS_AWAKE: AtomicBool = AtomicBool::new(false);
 
     /// What it does, job by job.
     trait Load {
@@ -244,19 +237,6 @@ mod payload {
         }
     }
 
-    fn woken(_: &mut rt::Frame) {
-        IS_AWAKE.store(true, Ordering::Relaxed);
-        rt::set_decrementer(rt::NEVER);
-    }
-
-    fn sleep(ticks: u64) {
-        IS_AWAKE.store(false, Ordering::Relaxed);
-        rt::set_decrementer(ticks);
-        while !IS_AWAKE.load(Ordering::Relaxed) {
-            rt::hypercall(Hypercall::Cede as u64, [0; 4]);
-        }
-    }
-
     /// Works as long as the partition's arguments say.
     fn work(partition: &rt::Partition, load: &mut impl Load, between: impl Fn()) {
         for _ in 0..partition.number("warm", 0u64) {
@@ -291,9 +271,8 @@ mod payload {
             "chain" => work(&partition, &mut Chain::new(words, job), || {}),
             "stream" => work(&partition, &mut Stream::new(words, job as usize), || {}),
             "tick" => {
-                rt::on_interrupt(Vector::Decrementer, woken);
                 let ticks = partition.number("every_us", 1000u64) * rt::TICKS_PER_MICROSECOND;
-                work(&partition, &mut Chain::new(words, job), || sleep(ticks));
+                work(&partition, &mut Chain::new(words, job), || rt::sleep(ticks));
             }
             other => panic!("way={other}: chain, stream or tick was expected"),
         }

@@ -111,7 +111,7 @@ impl<H: Windows> Vcpu<H> {
     /// Whether it runs on a hardware thread now.
     #[must_use]
     pub const fn is_running(&self) -> bool {
-        matches!(self.activity, Activity::Running { .. })
+        self.thread().is_some()
     }
 
     /// The hardware thread that it runs on now, if it runs.
