@@ -72,7 +72,7 @@ mod payload {
         ("outlive-restart", life::outlive_restart), // ends by its time limit
         // These end by their time limit.
         ("doorbells", doorbells),
-        ("own-doorbell", own_doorbell), // on POWER8; it ends well
+        ("own-doorbell", own_doorbell), // it ends well
         ("confer", calls::confer),
         ("confer-any", calls::confer_any),
         ("prod", calls::prod),
@@ -133,11 +133,17 @@ mod payload {
         }
     }
 
+    static RUNG: AtomicU32 = AtomicU32::new(0);
+
     /// Rings its own privileged doorbell, which it does not take, and gives the processor up: the doorbell is to wait
-    /// for it where it goes on.
-    fn own_doorbell(_: rt::Partition) {
+    /// for it where it goes on. In the end it takes it. With `translated=yes` its addresses are translated.
+    fn own_doorbell(partition: rt::Partition) {
         const MSGSNDP: u32 = 31 << 26 | 3 << 11 | 142 << 1;
+        const MSGCLRP: u32 = 31 << 26 | 3 << 11 | 174 << 1;
         const ROUNDS: u32 = 300;
+        if partition.argument("translated") == Some("yes") {
+            rt::enable_translation(partition.memory_bytes());
+        }
         let tir = || execute_word(mfspr(446), 0);
         let dpdes = || execute_word(mfspr(176), 0);
         let waits = || {
@@ -157,7 +163,24 @@ mod payload {
             rt::hypercall(Hypercall::Confer as u64, [u64::MAX, 0, 0, 0]);
             kept += u32::from(waits());
         }
-        rt::println!("misbehave: {kept} of {ROUNDS} doorbells kept");
+        rt::on_interrupt(Vector::DirectedPrivilegedDoorbell, |_| {
+            RUNG.fetch_add(1, Relaxed);
+        });
+        rt::set_decrementer(rt::NEVER);
+        rt::allow_interrupts(true);
+        // It comes once; what comes behind it would have had time to.
+        for _ in 0..ROUNDS {
+            rt::hypercall(Hypercall::Confer as u64, [u64::MAX, 0, 0, 0]);
+        }
+        rt::allow_interrupts(false);
+        let (taken, left) = (RUNG.load(Relaxed), waits());
+        execute::<MSGSNDP>(5 << 27 | tir());
+        let rung = waits();
+        execute::<MSGCLRP>(5 << 27);
+        rt::println!(
+            "misbehave: {kept} of {ROUNDS} doorbells kept, {taken} taken; left {left}, rung {rung}, cleared {}",
+            !waits()
+        );
     }
 
     const fn mtspr(number: u32) -> u32 {

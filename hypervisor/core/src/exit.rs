@@ -9,9 +9,10 @@ use crate::facilities::Facilities;
 use crate::guest_memory::{AccessError, Kind, page_of};
 use crate::hal::{HalError, Memory, Platform};
 use crate::hash_table::{HashTable, REAL_MODE_LOG2};
+use crate::interrupts::doorbell::Doorbell;
 use crate::interrupts::handler::{Context, handler, save_status};
 use crate::life::outcome::{Departure, Outcome, StopReason};
-use crate::partition::Partition;
+use crate::partition::{Partition, fetch};
 
 /// Which way an exit came: it depends on the guest's own relocation and LPCR\[AIL\].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -108,7 +109,14 @@ pub fn handle<H: Memory + Platform + Facilities>(
         // A `stop` that the vCPU does not have, or one deeper than it has: the hypervisor pauses it instead, so
         // that a loop of them is no storm of exits.
         Exit::FacilityUnavailable { facility: Some(Facility::Stop), interrupted } => {
-            return Action::Pauses { next: behind(interrupted) };
+            return Action::Pauses { next: interrupted.behind() };
+        }
+        // Threads of a core run vCPUs of several partitions, so that the processor's doorbells are nobody's.
+        Exit::FacilityUnavailable { facility: Some(Facility::Msgp), interrupted } => {
+            return match doorbell_at(partition, hal, interrupted) {
+                Some(doorbell) => Action::Departs(Departure::Doorbell(doorbell)),
+                None => illegal(interrupted, partition.lpcr),
+            };
         }
         Exit::DataStorage { status, address } | Exit::InstructionStorage { status, address } => {
             storage_exit(partition, vcpu, hal, status, address)
@@ -118,11 +126,7 @@ pub fn handle<H: Memory + Platform + Facilities>(
         // from a processor without a hypervisor, or without the facility.
         Exit::EmulationAssistance { interrupted, .. }
         | Exit::FacilityUnavailable { interrupted, .. } => {
-            return Action::Interrupt {
-                to: handler(interrupted, Vector::Program, partition.lpcr),
-                srr0: interrupted.pc,
-                srr1: save_status(interrupted.msr, program::ILLEGAL),
-            };
+            return illegal(interrupted, partition.lpcr);
         }
         Exit::Other(Vector::HypervisorDecrementer) => return Action::Departs(Departure::Preempted),
         // The guest takes interrupts and has one that it has not accepted: LPCR[MER].
@@ -137,6 +141,27 @@ pub fn handle<H: Memory + Platform + Facilities>(
         Ok(()) => Action::Resume,
         Err(reason) => Action::Departs(Departure::Ended(Outcome::Stopped(reason))),
     }
+}
+
+/// The guest goes on in its handler of instructions that are illegal.
+const fn illegal(interrupted: Context, lpcr: u64) -> Action {
+    Action::Interrupt {
+        to: handler(interrupted, Vector::Program, lpcr),
+        srr0: interrupted.pc,
+        srr1: save_status(interrupted.msr, program::ILLEGAL),
+    }
+}
+
+/// What the privileged instruction at which the guest stands does with doorbells, if it can be found.
+fn doorbell_at<H: Memory + Platform + Facilities>(
+    partition: &mut Partition<H>,
+    hal: &H,
+    interrupted: Context,
+) -> Option<Doorbell> {
+    if interrupted.msr & msr::PR != 0 {
+        return None;
+    }
+    Doorbell::of(fetch::instruction(partition, hal, interrupted)?)
 }
 
 /// Whether an access, and not a table on its way, is where the partition has no memory.
@@ -160,12 +185,6 @@ fn is_granted<H: Memory + Facilities>(
         hal.begin_facility(facility, demanded);
     }
     is_new
-}
-
-/// The address behind the instruction at which the guest stood: with MSR\[SF\]=0 addresses have 32 bits.
-const fn behind(interrupted: Context) -> u64 {
-    let next = interrupted.pc.wrapping_add(4);
-    if interrupted.msr & msr::SF == 0 { next & 0xFFFF_FFFF } else { next }
 }
 
 /// A machine check as a guest gets it: the handler's context, SRR1, and DSISR of one that an access to data did.

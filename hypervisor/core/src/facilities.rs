@@ -5,9 +5,10 @@
 //! | floating point, DSCR, TAR | from its first use on | move from then on |
 //! | vectors and VSX | from its first use on, and floating point with it | move from then on |
 //! | event-based branches | from its first use on | move from then on |
-//! | performance monitor | from its first use on, if the partition was given it | move from then on |
+//! | performance monitor | from its start, if the partition was given it | move |
 //! | `stop` | from its first use on, if the partition was given it, and nobody waits for the hardware thread; else the hypervisor pauses it | PSSCR, which moves always |
-//! | branch history, transactions, privileged doorbells | never, where HFSCR withholds them | |
+//! | privileged doorbells | never, where HFSCR withholds them: the hypervisor does what it does with them ([`crate::interrupts::doorbell`]) | |
+//! | branch history, transactions | never, where HFSCR withholds them | |
 //!
 //! A vCPU that has used a facility is asked again: at every [`LOADS`]th time that its registers are loaded into a
 //! processor, HFSCR withholds what it has, and its registers stay in the record until it uses it once more. So a
@@ -35,6 +36,13 @@ pub trait Facilities {
 
     /// Lets the vCPU that runs, and has used `stop`, execute it without an exit, or not.
     fn allow_stop(&self, allows: bool);
+
+    /// PIDR of the vCPU that has just left.
+    fn process(&self) -> u64;
+
+    /// The segment lookaside buffer of the vCPU that has just left, of a partition with a hashed page table and this
+    /// LPCR: as `slbmfee` and `slbmfev` read it, zeros for what is not valid.
+    fn segments(&self, lpcr: u64) -> [[u64; 2]; 32];
 
     /// Sets SPRG0 of the vCPU that runs.
     fn set_sprg0(&self, value: u64);

@@ -66,6 +66,10 @@ pub struct Fake {
     pub allows_stop: Cell<bool>,
     /// SPRG0 that was set last.
     pub sprg0: Cell<u64>,
+    /// PIDR of the vCPU that has left.
+    pub process: Cell<u64>,
+    /// Its segment lookaside buffer.
+    pub segments: RefCell<[[u64; 2]; 32]>,
     /// LPCR that was set last behind a hypercall.
     pub control: Cell<u64>,
     /// Hardware threads whose doorbell was rung.
@@ -141,6 +145,8 @@ impl Fake {
             facilities: RefCell::default(),
             allows_stop: Cell::default(),
             sprg0: Cell::default(),
+            process: Cell::default(),
+            segments: RefCell::new([[0; 2]; 32]),
             control: Cell::default(),
             rung: RefCell::default(),
             forgotten: RefCell::default(),
@@ -458,6 +464,14 @@ impl Facilities for Fake {
 
     fn allow_stop(&self, allows: bool) {
         self.allows_stop.set(allows);
+    }
+
+    fn process(&self) -> u64 {
+        self.process.get()
+    }
+
+    fn segments(&self, _: u64) -> [[u64; 2]; 32] {
+        *self.segments.borrow()
     }
 
     fn set_sprg0(&self, value: u64) {

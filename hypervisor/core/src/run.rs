@@ -202,7 +202,7 @@ where
                 let registers = load(&mut partition, hal).map_err(|error| failed(&error))?;
                 for id in ids {
                     let mut vcpu = Vcpu::new(id, registers.clone());
-                    vcpu.demanded = Demanded::from_start(partition.from_start);
+                    vcpu.demanded = Demanded::from_start(partition.at_start());
                     partition.vcpus.push(vcpu);
                 }
                 schedule.start_in(&mut partition, 0, hal.timebase());

@@ -171,10 +171,20 @@ impl Oracle {
         let number = self.seen.all_exits();
         self.last.insert(thread.index, number);
         let cause = hfscr::INTERRUPT_CAUSE.get(thread.spr(Spr::Hfscr));
-        let is_stop = taken.vector == Vector::HypervisorFacilityUnavailable
-            && hfscr::Facility::from_cause(cause) == Some(hfscr::Facility::Stop);
-        let (vector, thread) = (taken.vector, thread.index);
-        let left = Left { number, values, vector, call, is_stop, is_made_again: false, thread };
+        let facility = match taken.vector {
+            Vector::HypervisorFacilityUnavailable => hfscr::Facility::from_cause(cause),
+            _ => None,
+        };
+        let left = Left {
+            number,
+            values,
+            vector: taken.vector,
+            call,
+            is_stop: facility == Some(hfscr::Facility::Stop),
+            is_doorbell: facility == Some(hfscr::Facility::Msgp),
+            is_made_again: false,
+            thread: thread.index,
+        };
         self.left.entry(lpid).or_default().push(left);
     }
 

@@ -6,6 +6,7 @@ mod boot_thread;
 mod compute;
 mod containment;
 mod disks;
+mod doorbells;
 mod experiments;
 mod external_interrupts;
 mod fairness;

@@ -259,33 +259,6 @@ fn all_threads_of_a_core_run_vcpus_or_one_by_policy() {
     }
 }
 
-/// A vCPU that gives up the processor finds the privileged doorbell that it has rung for itself, on whatever thread it
-/// goes on: at once, or behind others.
-#[test]
-fn a_doorbell_waits_for_its_vcpu() {
-    for (registers, topology) in ["owned", "released"]
-        .into_iter()
-        .flat_map(|registers| [[1, 1, 1], [1, 2, 2]].map(|topology| (registers, topology)))
-    {
-        let busy = "[[partition]]\nname = \"busy\"\npayload = \"storm\"\nmemory = \"8128 KiB\"\nvcpus = 3\n\
-                    arguments = \"rounds=40\"\n";
-        let rings = "[[partition]]\nname = \"rings\"\npayload = \"misbehave\"\nmemory = \"16 MiB\"\nvcpus = 1\n\
-                     arguments = \"mode=own-doorbell\"\n";
-        for others in ["", busy] {
-            let text = format!(
-                "slice_us = 20\npolicy = {{ registers = \"{registers}\" }}\n{rings}{others}[machine]\n\
-                 description = \"power8\"\n"
-            );
-            let (transcript, findings) =
-                containment::watched(&on_threads(system_of(&text), topology));
-            let console = transcript.lines().join("\n");
-            assert_eq!(findings, [""; 0], "{registers} {topology:?}: {console}");
-            let line = "misbehave: 300 of 300 doorbells kept";
-            assert!(console.contains(line), "{registers} {topology:?}: {console}");
-        }
-    }
-}
-
 /// The share of a core that a partition gets is that of its weight, also where it has fewer vCPUs than the core has
 /// threads: all partitions have one here.
 #[test]

@@ -2,6 +2,7 @@
 
 use arch::registers::msr;
 
+use crate::interrupts::handler::Context;
 use crate::life::Pending;
 use crate::life::activity::{self, Activity, Sleep};
 use crate::life::outcome::{Departure, Outcome, StopReason};
@@ -9,6 +10,7 @@ use crate::partition::{Common, Partition};
 use crate::scheduling::meter::Stay;
 use crate::scheduling::schedule::Schedule;
 use crate::vcpu::Vcpu;
+use crate::vcpu::registers::Registers;
 use crate::vcpu_id::VcpuId;
 
 use super::residence::{Resident, save};
@@ -216,6 +218,12 @@ impl<H: Enter> Running<'_, H> {
             Departure::Paused => self.pauses(vcpu, common),
             Departure::AwaitsProd if core::mem::take(&mut vcpu.is_prodded) => None,
             Departure::AwaitsProd => Some(Sleep::AwaitsProd),
+            Departure::Doorbell(doorbell) => {
+                let Registers { gpr, pc, msr, .. } = &mut *self.registers;
+                doorbell.carry_out(gpr, &vcpu.presentation);
+                *pc = Context { pc: *pc, msr: *msr }.behind();
+                None
+            }
             Departure::Stopped => return activity::Next::Stops,
             Departure::Retries(arguments) => {
                 self.registers.retry(*arguments);

@@ -6,7 +6,7 @@ use arch::registers::{lpcr, msr};
 
 use crate::hash_table::HashTable;
 use crate::interrupts::handler::{Context, handler, save_status};
-use crate::interrupts::presentation::Presentation;
+use crate::interrupts::presentation::{Delivery, Presentation};
 use crate::partition::Partition;
 use crate::scheduling::schedule::{FAR, Schedule};
 use crate::vcpu::registers::Registers;
@@ -121,9 +121,9 @@ impl<H: Enter> Running<'_, H> {
     }
 }
 
-/// Gives a vCPU its pending external interrupt, if it takes one now. While one is pending, LPCR\[MER\] has to be set:
-/// the request is a level, so that the vCPU leaves and gets it as soon as it sets MSR\[EE\], for the first time or
-/// again. For how long it may run then, if one is.
+/// Gives a vCPU its pending interrupt, if it takes one now. While one is pending, LPCR\[MER\] has to be set: the request
+/// is a level, so that the vCPU leaves and gets it as soon as it sets MSR\[EE\], for the first time or again. For how
+/// long it may run then, if one is.
 fn deliver<H: Enter>(
     hal: &H,
     presentation: &Presentation,
@@ -137,8 +137,12 @@ fn deliver<H: Enter>(
         return Some(MEDIATION_TICKS);
     }
     let interrupted = Context { pc: registers.pc, msr: registers.msr };
-    let to = handler(interrupted, Vector::External, lpcr);
+    let (vector, longest) = match presentation.deliver() {
+        Delivery::External => (Vector::External, Some(ACCEPTANCE_TICKS)),
+        Delivery::Doorbell => (Vector::DirectedPrivilegedDoorbell, None),
+    };
+    let to = handler(interrupted, vector, lpcr);
     hal.set_save_registers(registers, interrupted.pc, save_status(interrupted.msr, 0));
     (registers.pc, registers.msr) = (to.pc, to.msr);
-    Some(ACCEPTANCE_TICKS)
+    longest
 }

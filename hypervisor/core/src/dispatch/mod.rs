@@ -313,7 +313,8 @@ impl<H: Enter> Running<'_, H> {
             Ok(progress) => {
                 if progress.is_none() {
                     *self.registers = load::first_registers(partition, hal);
-                    hal.load_registers(&self.registers, None, partition.common());
+                    let demanded = partition.vcpus[self.place.1].demanded.as_deref();
+                    hal.load_registers(&self.registers, demanded, partition.common());
                     hal.load_more::<1>(&self.registers);
                     hal.load_more::<2>(&self.registers);
                     hal.load_more::<3>(&self.registers);

@@ -19,6 +19,7 @@ use crate::facilities::Demanded;
 use crate::fake::Fake;
 use crate::hal::{Maps, Windows};
 use crate::hypercall::Guest;
+use crate::interrupts::doorbell::Doorbell;
 use crate::interrupts::handler::Context;
 use crate::life::activity::{self, Activity, Sleep};
 use crate::life::outcome::{Outcome, StopReason};
@@ -31,7 +32,7 @@ use crate::scheduling::queue::WEIGHT_DEFAULT;
 use crate::scheduling::schedule::Schedule;
 use crate::system::{Policy, System};
 use crate::vcpu::Vcpu;
-use crate::vcpu::registers::Registers;
+use crate::vcpu::registers::{Registers, Supervisor};
 use crate::vcpu::vpa::Log;
 use crate::vcpu_id::VcpuId;
 
@@ -735,6 +736,65 @@ fn an_interrupt_is_taken_at_once_or_when_the_guest_allows_it_and_until_it_is_acc
         let ended = run(&hal, partitions(&hal, &[1]));
         assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
     }
+}
+
+/// It is an edge: the guest gets it once, when it takes interrupts, and goes on behind what rang it.
+#[test]
+fn a_privileged_doorbell_rings_the_vcpu_itself_once() {
+    const RING: u64 = 5 << 27;
+    let hal = Fake::new(8 << 20);
+    let turn = Cell::new(0);
+    hal.play(move |_, guest, lpcr, _| {
+        turn.set(turn.get() + 1);
+        let vcpu = &mut guest.partition.vcpus[0];
+        let registers = vcpu.registers.as_mut().unwrap();
+        assert_eq!(lpcr & lpcr::MER != 0, turn.get() == 2 || turn.get() == 3);
+        match turn.get() {
+            1 => {
+                (registers.pc, registers.gpr[9]) = (0x1234, RING);
+                return Departure::Doorbell(Doorbell::Ring(9));
+            }
+            2 => {
+                assert_eq!(registers.pc, 0x1238, "interrupts are off");
+                return Departure::Doorbell(Doorbell::ReadPending(7));
+            }
+            3 => {
+                assert_eq!((registers.pc, registers.gpr[7]), (0x123C, 1));
+                registers.msr |= msr::EE;
+                return Departure::Changed;
+            }
+            4 => {
+                assert_eq!((registers.pc, registers.msr), (0xA00, msr::SF | msr::ME));
+                let Supervisor { srr0, srr1, .. } = registers.supervisor;
+                assert_eq!((srr0, srr1), (0x123C, msr::SF | msr::ME | msr::EE));
+                (registers.pc, registers.msr) = (srr0, srr1);
+                return Departure::Doorbell(Doorbell::ReadPending(7));
+            }
+            _ => assert_eq!((registers.pc, registers.gpr[7]), (0x1240, 0)),
+        }
+        OFF
+    });
+    let ended = run(&hal, partitions(&hal, &[1]));
+    assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
+}
+
+/// A vCPU has the performance monitor from its start, also where it starts anew: what SIAR says is from before somebody
+/// names it.
+#[test]
+fn a_partitions_performance_monitor_is_there_from_each_start() {
+    let hal = Fake::new(8 << 20);
+    let turn = Cell::new(0);
+    hal.play(move |hal, _, _, _| {
+        turn.set(turn.get() + 1);
+        assert!(hal.facilities.borrow().is_given(Facility::Pm), "{}", turn.get());
+        if turn.get() == 3 { OFF } else { Departure::Restarted }
+    });
+    let mut setup = partitions(&hal, &[1]);
+    let partition = &mut setup.0[0];
+    partition.on_demand |= Facility::Pm.bit();
+    partition.vcpus[0].demanded = Demanded::from_start(partition.at_start());
+    let ended = run(&hal, setup);
+    assert_eq!(ended[0].statistics.restarts, 2);
 }
 
 #[test]

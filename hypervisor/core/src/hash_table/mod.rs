@@ -17,7 +17,7 @@ pub use superpages::Counts as Superpages;
 use alloc::vec::Vec;
 
 use arch::address::{GuestRealAddress, RealAddress};
-use arch::hash::{EntryForm, GROUP_ENTRIES, VirtualPage, first, second};
+use arch::hash::{self, EntryForm, GROUP_ENTRIES, VirtualPage, first, second};
 use arch::papr::hashed::{KEY_HIGH, PP0, RIGHTS};
 
 use crate::hal::{HalError, Tables};
@@ -235,6 +235,44 @@ impl HashTable {
         let written = taken.written::<H>();
         taken.entry.give(taken.first);
         written
+    }
+
+    /// Where a partition says that the page of 2^`base_log2` bytes at `offset` of a virtual segment is, of which the
+    /// processor may find an entry: the guest real address of `offset`.
+    #[must_use]
+    pub fn find<H: Tables>(
+        &self,
+        vsid: u64,
+        segment_log2: u32,
+        base_log2: u32,
+        offset: u64,
+    ) -> Option<GuestRealAddress> {
+        let form = form::<H>();
+        let page = offset >> base_log2 << base_log2;
+        let low = first::AVA_OMITS_LOG2;
+        let high = vsid << (segment_log2 - low) | page >> low;
+        let hashed = hash::hash(vsid, segment_log2, base_log2, offset);
+        let groups = self.slots() / GROUP_ENTRIES as u64 - 1;
+        let find = |hashed: u64, h: u64| {
+            let start = (hashed & groups) * GROUP_ENTRIES as u64;
+            (start..start + GROUP_ENTRIES as u64).find_map(|slot| {
+                let taken = self.take::<H>(slot, Condition::default(), spin_loop)?;
+                let found = taken.page::<H>();
+                let [_, second] = taken.written::<H>();
+                let is_it = (taken.first >> first::AVA_SHIFT ^ high) << first::AVA_SHIFT
+                    & form.abbreviated
+                    == 0
+                    && taken.first & first::H == h
+                    && found.size.base_log2 == base_log2
+                    && found.segment_size == u64::from(segment_log2 == 40)
+                    && found.address == vsid << segment_log2 | page;
+                taken.entry.give(taken.first);
+                let inside = (1 << found.size.actual_log2) - 1;
+                let address = second & EntryForm::V2.address & !inside | offset & inside;
+                is_it.then_some(GuestRealAddress(address))
+            })
+        };
+        find(hashed, 0).or_else(|| find(!hashed, first::H))
     }
 
     /// The entries that the partition has made, each with its slot. No vCPU of the partition runs.

@@ -386,9 +386,18 @@ proptest! {
         let slot = if is_secondary { !slot & groups & !7 } else { slot } + place;
         let word = word | if is_secondary { first::H } else { 0 };
         prop_assert_eq!(machine.call(Hypercall::Enter, &[EXACT, slot, word, page]).0, H_SUCCESS);
-        prop_assert_eq!(machine.call(Hypercall::Remove, &[0, slot]).0, H_SUCCESS);
         let vsid = vsid & ((1 << (68 - log2)) - 1);
+        let inside = offset & ((1 << size.base_log2) - 1);
         let offset = offset & ((1 << log2) - 1) >> size.actual_log2 << size.actual_log2;
+        let find = |vsid, base_log2, offset| machine.table.find::<Fake>(vsid, log2, base_log2, offset);
+        let found = find(vsid, size.base_log2, offset | inside);
+        prop_assert_eq!(found, Some(GuestRealAddress(inside)));
+        prop_assert_eq!(find(vsid ^ 1, size.base_log2, offset | inside), None);
+        prop_assert_eq!(find(vsid, size.base_log2, offset ^ 1 << size.base_log2), None);
+        let other = if size.base_log2 == 12 { 16 } else { 12 };
+        prop_assert_eq!(find(vsid, other, offset | inside), None);
+        prop_assert_eq!(machine.call(Hypercall::Remove, &[0, slot]).0, H_SUCCESS);
+        prop_assert_eq!(find(vsid, size.base_log2, offset | inside), None);
         let page = VirtualPage { address: vsid << log2 | offset, segment_size: u64::from(is_large_segment), size };
         prop_assert_eq!(machine.forgotten(), [page]);
     }

@@ -170,7 +170,7 @@ fn presented<H: Hal>(guest: &mut Guest<'_, H>) -> Called {
 
 fn start_cpu<H: Hal>(guest: &mut Guest<'_, H>, server: u32, entry: u32, argument: u32) -> Called {
     let guest_time = guest.hal.timebase().wrapping_add(guest.partition.timebase_offset);
-    let facilities = guest.partition.from_start;
+    let facilities = guest.partition.at_start();
     let Some(vcpu) = guest.partition.vcpu_mut(u64::from(server)) else {
         return status(PARAMETER);
     };

@@ -15,6 +15,15 @@ pub struct Context {
     pub msr: u64,
 }
 
+impl Context {
+    /// The address behind the instruction at which the guest stands: with MSR\[SF\]=0 addresses have 32 bits.
+    #[must_use]
+    pub const fn behind(self) -> u64 {
+        let next = self.pc.wrapping_add(4);
+        if self.msr & msr::SF == 0 { next & 0xFFFF_FFFF } else { next }
+    }
+}
+
 /// The context of the guest's handler, when `interrupted` takes `vector` under the guest's `lpcr`.
 /// SRR0 becomes `interrupted.pc`, SRR1 what [`save_status`] says.
 ///

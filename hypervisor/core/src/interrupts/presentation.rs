@@ -1,8 +1,8 @@
-//! The interrupt presentation of one vCPU (XICS): its priority, the request of other vCPUs, and the most
-//! favoured one of the partition's devices.
+//! The interrupt presentation of one vCPU: of external interrupts (XICS) its priority, the request of other vCPUs, and
+//! the most favoured one of the partition's devices; and its privileged doorbell.
 //!
-//! Priorities are numbers of which the lower is the more favoured. An interrupt is pending exactly while a request, the
-//! vCPUs' (MFRR) or a device's, is more favoured than the current processor priority, CPPR.
+//! Priorities are numbers of which the lower is the more favoured. An external interrupt is pending exactly while a
+//! request, the vCPUs' (MFRR) or a device's, is more favoured than the current processor priority, CPPR.
 
 use crate::sync::{Alone, SharedState};
 
@@ -19,6 +19,9 @@ pub struct Request {
     /// The number of the device's source, for the lower 24 bits of XIRR.
     pub number: u32,
 }
+
+/// Where a presentation has the doorbell, above a device's number.
+const DOORBELL: u64 = 1 << 31;
 
 impl Default for Request {
     fn default() -> Self {
@@ -39,20 +42,34 @@ struct State {
     mfrr: u8,
     /// The most favoured request of a device.
     device: Request,
+    /// Its privileged doorbell was rung.
+    is_rung: bool,
+}
+
+/// An interrupt that a vCPU is to be given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Delivery {
+    /// An external one, which stays pending until it is accepted.
+    External,
+    /// The privileged doorbell, which is over with it.
+    Doorbell,
 }
 
 impl State {
     /// As after reset: no request, and none would be taken.
-    const RESET: Self = Self { cppr: 0, mfrr: NONE, device: Request::NOTHING };
+    const RESET: Self = Self { cppr: 0, mfrr: NONE, device: Request::NOTHING, is_rung: false };
 
     const fn from_bits(bits: u64) -> Self {
-        let device = Request { priority: (bits >> 40) as u8, number: bits as u32 };
-        Self { cppr: (bits >> 56) as u8, mfrr: (bits >> 48) as u8, device }
+        let number = (bits & !DOORBELL) as u32;
+        let device = Request { priority: (bits >> 40) as u8, number };
+        let is_rung = bits & DOORBELL != 0;
+        Self { cppr: (bits >> 56) as u8, mfrr: (bits >> 48) as u8, device, is_rung }
     }
 
     const fn bits(self) -> u64 {
-        let Self { cppr, mfrr, device } = self;
+        let Self { cppr, mfrr, device, is_rung } = self;
         (cppr as u64) << 56
+            | if is_rung { DOORBELL } else { 0 }
             | (mfrr as u64) << 48
             | (device.priority as u64) << 40
             | device.number as u64
@@ -63,8 +80,12 @@ impl State {
         if self.is_devices() { self.device.priority } else { self.mfrr }
     }
 
-    const fn is_pending(self) -> bool {
+    const fn is_external_pending(self) -> bool {
         self.favoured() < self.cppr
+    }
+
+    const fn is_pending(self) -> bool {
+        self.is_external_pending() || self.is_rung
     }
 
     const fn is_devices(self) -> bool {
@@ -72,7 +93,7 @@ impl State {
     }
 
     const fn xirr(self) -> u32 {
-        let source = match self.is_pending() {
+        let source = match self.is_external_pending() {
             false => 0,
             true if self.is_devices() => self.device.number,
             true => IPI,
@@ -132,6 +153,26 @@ impl Presentation {
         self.state().is_pending()
     }
 
+    /// The interrupt that the vCPU, which takes some, is given now; one has to be delivered.
+    pub fn deliver(&self) -> Delivery {
+        if self.state().is_external_pending() {
+            return Delivery::External;
+        }
+        self.set_doorbell(false);
+        Delivery::Doorbell
+    }
+
+    /// Whether the vCPU's privileged doorbell was rung, and it has not had the interrupt.
+    #[must_use]
+    pub fn is_rung(&self) -> bool {
+        self.state().is_rung
+    }
+
+    /// Rings the privileged doorbell, or takes that back.
+    pub fn set_doorbell(&self, is_rung: bool) {
+        self.change(|state| State { is_rung, ..state });
+    }
+
     /// Sets the most favoured request of a device. The partition is locked.
     pub fn set_device(&self, request: Request) {
         if self.state().device != request {
@@ -162,18 +203,18 @@ impl Presentation {
     /// XIRR; the processor's priority becomes that of the interrupt. `None` if it is a device's: nothing has happened,
     /// and [`Self::accept_any`] does it.
     pub fn accept(&self) -> Option<u32> {
-        let accept = |state: State| match state.is_pending() && !state.is_devices() {
+        let accept = |state: State| match state.is_external_pending() && !state.is_devices() {
             true => State { cppr: state.mfrr, ..state },
             false => state,
         };
         let (before, _) = self.change(accept);
-        (!before.is_pending() || !before.is_devices()).then(|| before.xirr())
+        (!before.is_external_pending() || !before.is_devices()).then(|| before.xirr())
     }
 
     /// As [`Self::accept`], with the partition locked. A device's request is over with it; if it was one, the number of
     /// its source is the other answer.
     pub fn accept_any(&self) -> (u32, Option<u32>) {
-        let accept = |state: State| match state.is_pending() {
+        let accept = |state: State| match state.is_external_pending() {
             false => state,
             true if state.is_devices() => {
                 State { cppr: state.device.priority, device: Request::NOTHING, ..state }
@@ -181,14 +222,14 @@ impl Presentation {
             true => State { cppr: state.mfrr, ..state },
         };
         let (before, _) = self.change(accept);
-        let is_devices = before.is_pending() && before.is_devices();
+        let is_devices = before.is_external_pending() && before.is_devices();
         (before.xirr(), is_devices.then_some(before.device.number))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{IPI, NONE, Presentation, Request};
+    use super::{Delivery, IPI, NONE, Presentation, Request};
     use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
     #[test]
@@ -219,6 +260,26 @@ mod tests {
         assert_eq!(presentation.accept_any(), (0xFF << 24 | NUMBER, Some(NUMBER)));
         presentation.set_cppr(0xFF);
         assert!(!presentation.is_pending());
+    }
+
+    #[test]
+    fn a_doorbell_waits_behind_an_external_interrupt_and_is_over_once_it_is_given() {
+        let presentation = Presentation::default();
+        presentation.set_doorbell(true);
+        assert!(presentation.is_pending() && presentation.is_rung());
+        assert_eq!(presentation.accept(), Some(0), "it is no external interrupt");
+        presentation.set_cppr(0xFF);
+        assert!(presentation.set_mfrr(4));
+        assert_eq!(presentation.deliver(), Delivery::External);
+        assert_eq!(presentation.deliver(), Delivery::External, "it was not accepted");
+        assert_eq!(presentation.accept(), Some(0xFF << 24 | IPI));
+        let copy = Presentation::default();
+        copy.set_bits(presentation.bits());
+        assert!(copy.is_rung());
+        assert_eq!(presentation.deliver(), Delivery::Doorbell);
+        assert!(!presentation.is_pending() && !presentation.is_rung());
+        copy.reset();
+        assert!(!copy.is_pending());
     }
 
     proptest! {

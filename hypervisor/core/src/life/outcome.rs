@@ -8,6 +8,7 @@ use arch::interrupt::Vector;
 
 use crate::guest_memory::AccessError;
 use crate::hal::HalError;
+use crate::interrupts::doorbell::Doorbell;
 use crate::memory::Range;
 use crate::vcpu_id::VcpuId;
 
@@ -118,6 +119,8 @@ pub enum Departure {
     Ceded,
     /// It waits in a `stop` for an interrupt, whether or not MSR\[EE\] lets it take that.
     Paused,
+    /// It did this with its privileged doorbell, which the hypervisor does for it.
+    Doorbell(Doorbell),
     /// It waits for H_PROD.
     AwaitsProd,
     /// It gives the rest of its slice, if there is one, to this one, or lets whoever is next run first.

@@ -31,7 +31,7 @@ use hypervisor_core::vcpu_id::VcpuId;
 #[cfg(feature = "power8")]
 use super::prefetch;
 use super::window::Pinned;
-use super::{core_registers, eager, facilities, mitigations, opal, residents, threads};
+use super::{core_registers, eager, facilities, mitigations, opal, residents, segments, threads};
 use crate::host_space::map;
 use crate::host_space::memory::{self, HeapTables};
 use crate::host_space::region::{self, MapRegion, Maps};
@@ -293,6 +293,14 @@ impl Facilities for Machine {
 
     fn allow_stop(&self, allows: bool) {
         facilities::allow_stop(allows);
+    }
+
+    fn process(&self) -> u64 {
+        read::<{ spr::PIDR }>()
+    }
+
+    fn segments(&self, lpcr: u64) -> [[u64; 2]; 32] {
+        segments::read(lpcr)
     }
 
     fn set_sprg0(&self, value: u64) {

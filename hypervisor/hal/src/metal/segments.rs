@@ -41,7 +41,7 @@ pub(super) fn change(from: &Registers, lpcr: u64) {
 }
 
 /// All of it. A partition with this LPCR has it.
-fn read(lpcr: u64) -> Segments {
+pub(super) fn read(lpcr: u64) -> Segments {
     let staged = STAGED[own_index()].get();
     // SAFETY: this thread's own; no guest runs on it, and the function sets LPCR and MSR back. LPIDR is 0 where the
     // hypervisor is translated.

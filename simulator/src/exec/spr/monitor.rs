@@ -47,8 +47,11 @@ fn control(thread: &Thread) -> u64 {
     monitor::PMCC.get(thread.spr(Spr::Mmcr0))
 }
 
-/// The bits that a register's number shows and changes.
-fn visible(row: &SprRow) -> u64 {
+/// The bits that a register's number shows and changes. What problem state may write hides bits from problem state alone.
+fn visible(thread: &Thread, row: &SprRow) -> u64 {
+    if !thread.is_problem() {
+        return row.mask();
+    }
     match (row.spr, row.write) {
         (Spr::Mmcr0, Access::Problem) => monitor::PROBLEM_MMCR0,
         (Spr::Mmcr2, Access::Problem) => mmcr2::PROBLEM,
@@ -58,12 +61,12 @@ fn visible(row: &SprRow) -> u64 {
 
 fn read(thread: &mut Thread, shared: &mut Shared, row: &SprRow) -> Result<Option<u64>, Trap> {
     thread.count();
-    Ok(Some(stored(thread, shared, row.spr) & visible(row)))
+    Ok(Some(stored(thread, shared, row.spr) & visible(thread, row)))
 }
 
 fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> Result<(), Trap> {
     thread.count();
-    let (old, changes) = (thread.spr(row.spr), visible(row));
+    let (old, changes) = (thread.spr(row.spr), visible(thread, row));
     thread.set_spr(row.spr, old & !changes | value & changes);
     thread.count_anew();
     thread.alert();

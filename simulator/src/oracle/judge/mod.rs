@@ -34,6 +34,8 @@ pub(super) struct Left {
     pub(super) call: Option<u64>,
     /// It wanted to `stop`, and may go on behind that: the hypervisor may have let it wait instead.
     pub(super) is_stop: bool,
+    /// It wanted something of privileged doorbells, and may go on behind that: the hypervisor may have done it instead.
+    pub(super) is_doorbell: bool,
     /// It goes on in front of its hypercall, with what it called with.
     pub(super) is_made_again: bool,
     /// On which thread.
@@ -102,13 +104,21 @@ impl Judge {
     /// The rows in which `entry` is not what `left` may go on with.
     pub(super) fn differences(&self, left: &Left, entry: &Entry) -> Vec<usize> {
         let again = self.differences_from(left, entry);
-        let otherwise = if left.is_stop { 4 } else { -4 };
-        if again.is_empty() || !left.is_stop && !left.may_be_made_again() {
+        let goes_on_behind = left.is_stop || left.is_doorbell;
+        let otherwise = if goes_on_behind { 4 } else { -4 };
+        if again.is_empty() || !goes_on_behind && !left.may_be_made_again() {
             return again;
         }
-        let mut other = Left { is_made_again: !left.is_stop, ..left.clone() };
+        let mut other = Left { is_made_again: !goes_on_behind, ..left.clone() };
         other.values[self.pc] = other.values[self.pc].wrapping_add_signed(otherwise);
-        let other = self.differences_from(&other, entry);
+        let mut other = self.differences_from(&other, entry);
+        // It may have read DPDES or TIR, of a core with one thread.
+        let is_answer = |row: &usize| {
+            matches!(self.rows[*row].register, Register::Gpr(_)) && entry.values[*row] <= 1
+        };
+        if left.is_doorbell && other.len() == 1 && is_answer(&other[0]) {
+            other.clear();
+        }
         if other.len() < again.len() { other } else { again }
     }
 

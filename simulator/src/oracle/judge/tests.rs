@@ -24,6 +24,7 @@ impl Case {
             vector,
             call: None,
             is_stop: false,
+            is_doorbell: false,
             is_made_again: false,
             thread: 0,
         };
@@ -67,6 +68,29 @@ fn interrupts_are_given_only_where_a_processor_would() {
     assert_eq!(refused.delivered(Vector::Program).wrong(), []);
     let fault = Case::new(Vector::HypervisorDataStorage, GUEST);
     assert_eq!(fault.delivered(Vector::Program).wrong(), [Register::Pc]);
+}
+
+/// What it wanted of doorbells was done for it: it goes on behind that, with an answer in one register at most.
+#[test]
+fn a_doorbell_is_done_for_it_or_refused() {
+    let facility = || {
+        let mut case = Case::new(Vector::HypervisorFacilityUnavailable, GUEST | msr::EE);
+        case.1.is_doorbell = true;
+        case
+    };
+    let behind = || facility().with(Register::Pc, 0x1004);
+    assert_eq!(facility().delivered(Vector::Program).wrong(), []);
+    assert_eq!(behind().wrong(), []);
+    assert_eq!(behind().with(Register::Gpr(7), 1).wrong(), []);
+    assert_eq!(behind().with(Register::Gpr(7), 2).wrong(), [Register::Gpr(7)]);
+    assert_eq!(behind().with(Register::Spr(Spr::Lr), 0).wrong(), [Register::Spr(Spr::Lr)]);
+    let two = behind().with(Register::Gpr(7), 1).with(Register::Gpr(8), 0);
+    assert_eq!(two.wrong(), [Register::Gpr(7), Register::Gpr(8)]);
+    let rung = facility().delivered(Vector::DirectedPrivilegedDoorbell);
+    assert_eq!(rung.with(Register::Spr(Spr::Srr0), 0x1004).wrong(), []);
+    let mut other = behind();
+    other.1.is_doorbell = false;
+    assert_eq!(other.wrong(), [Register::Pc]);
 }
 
 #[test]

@@ -321,6 +321,15 @@ fn problem_state_sees_and_changes_a_part_of_mmcr0_and_mmcr2() {
     assert_eq!(parts.thread.spr(Spr::Mmcr2), !mmcr2::PROBLEM);
     parts.put(779, 0xFFFF_FFFF).unwrap();
     assert_eq!(parts.thread.spr(Spr::Mmcr0), old | monitor::PMAE | monitor::PMAO);
+    // The same numbers hide nothing from privileged state.
+    for state in [GUEST, HYPERVISOR] {
+        let mut parts = Parts::new(state);
+        parts.thread.set_spr(Spr::Ctrl, 0);
+        parts.put(779, old).unwrap();
+        parts.put(769, !mmcr2::PROBLEM).unwrap();
+        assert_eq!((parts.get(779), parts.get(MMCR0)), (old, old));
+        assert_eq!((parts.get(769), parts.get(785)), (!mmcr2::PROBLEM, !mmcr2::PROBLEM));
+    }
 }
 
 const HANDLER: u64 = 0x5_5554;

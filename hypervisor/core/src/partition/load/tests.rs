@@ -22,6 +22,7 @@ use crate::exit::{Action, Door, Exit, handle, machine_check};
 use crate::fake::Fake;
 use crate::guest_memory::{AccessError, LARGE_LOG2, PIECE_BYTES, Pages, SMALL_LOG2, page_of};
 use crate::hal::HalError;
+use crate::interrupts::doorbell::Doorbell;
 use crate::interrupts::handler::Context;
 use crate::life::outcome::{Departure, Outcome, StopReason};
 use crate::memory::Range;
@@ -412,9 +413,30 @@ fn an_unknown_instruction_becomes_the_guests_program_interrupt() {
         withheld(None),
         withheld(Some(Facility::Tm)),
         withheld(Some(Facility::Pm)),
+        // Where it stands is no instruction of doorbells.
+        withheld(Some(Facility::Msgp)),
     ] {
         let action = handle(&mut partition, 0, &hal, Door::Virtual, exit);
         assert_eq!(action, Action::Interrupt { to, srr0: 0x1234, srr1 });
+    }
+}
+
+#[test]
+fn an_instruction_of_doorbells_is_done_for_the_kernel_and_for_nobody_else() {
+    let hal = Fake::new(8 << 20);
+    let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
+    let msgsndp_9 = 0x7C00_491C_u32;
+    partition.memory.write(&hal, GuestRealAddress(0x1234), &msgsndp_9.to_le_bytes()).unwrap();
+    let mut at = |pc, msr| {
+        let interrupted = Context { pc, msr };
+        let facility = Some(Facility::Msgp);
+        let exit = Exit::FacilityUnavailable { interrupted, facility };
+        handle(&mut partition, 0, &hal, Door::Real, exit)
+    };
+    let rings = Action::Departs(Departure::Doorbell(Doorbell::Ring(9)));
+    assert_eq!(at(0x1234, msr::SF | msr::LE), rings);
+    for (pc, msr) in [(0x1234, msr::LE | msr::PR), (0x1234, 0), (0x1238, msr::LE)] {
+        assert!(matches!(at(pc, msr), Action::Interrupt { .. }), "{pc:#x} {msr:#x}");
     }
 }
 

@@ -86,6 +86,12 @@ main:
     SET     10, 0x1234
     ALLOWED 0x36, write_pmc1
     CHECK_SPR 0x36, 787, 0x1234
+    # What hides bits from problem state hides none from others.
+    CONTROL 2
+    CHECK_SPR 0x41, 779, FC | 2 * PMCC
+    CHECK_SPR 0x42, 769, 0xffffffffffffffff
+    SET_SPR 779, FC | 3 * PMCC
+    CHECK_SPR 0x43, 795, FC | 3 * PMCC
     PASS
 
 .macro ACCESS name, number
