@@ -58,10 +58,15 @@ impl Partition {
             .find_map(|argument| argument.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// The value of the argument `name=value` as a number, or the usual one.
+    /// The value of the argument `name=value` as a number, or the usual one where the argument is not there.
+    ///
+    /// # Panics
+    /// If the value is no such number.
     #[must_use]
     pub fn number<T: FromStr>(&self, name: &str, usual: T) -> T {
-        self.argument(name).and_then(|text| text.parse().ok()).unwrap_or(usual)
+        let Some(text) = self.argument(name) else { return usual };
+        let number = text.parse().ok();
+        number.unwrap_or_else(|| panic!("{name}={text}: a number was expected"))
     }
 
     /// Number of vCPUs.
