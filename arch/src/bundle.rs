@@ -223,16 +223,18 @@ named! {
         Domain = "domain";
         /// By Xen's cache of a vCPU as it was posted: to measure it, and for nothing else.
         XenV2 = "xen-v2";
+        /// With relocation off, where all memory is within reach: to measure it, and for nothing else.
+        RealMode = "real-mode";
         /// By a map of all memory: to measure what the others cost, and for nothing else.
         Direct = "direct";
     }
 }
 
 impl MapPolicy {
-    /// Whether released memory may stay reachable for good, so that only an experiment may ask for it.
+    /// Whether released memory may stay within reach for good, so that only an experiment may ask for it.
     #[must_use]
     pub const fn is_for_experiments(self) -> bool {
-        matches!(self, Self::Domain | Self::XenV2 | Self::Direct)
+        matches!(self, Self::Domain | Self::XenV2 | Self::RealMode | Self::Direct)
     }
 }
 

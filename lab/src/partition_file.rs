@@ -122,7 +122,7 @@ impl PolicyTable {
         let for_map = self.map(file)?.is_for_experiments();
         let for_prefetch = self.prefetch(file)?.is_for_experiments();
         for (key, given, is_for_experiments, why) in [
-            ("map", &self.map, for_map, "it keeps the memory of partitions mapped"),
+            ("map", &self.map, for_map, "it keeps the memory of partitions within reach"),
             ("prefetch", &self.prefetch, for_prefetch, "its engine may overwrite any memory"),
         ] {
             if let Some(name) = given

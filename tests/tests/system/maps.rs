@@ -75,6 +75,12 @@ fn what_xens_cache_leaves_is_found() {
     assert!((1..=SLOTS).contains(&maps.most_at_once()), "{}", maps.most_at_once());
 }
 
+/// What is reached with relocation off alone is mapped nowhere.
+#[test]
+fn copies_with_relocation_off_map_nothing() {
+    assert_unreachable("real-mode", &of_experiment("real-mode"));
+}
+
 /// The oracle sees what it is for.
 #[test]
 fn a_direct_map_is_found() {

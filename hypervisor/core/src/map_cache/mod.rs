@@ -60,7 +60,7 @@ impl Mode {
             MapPolicy::Ours => Some(Self::UntilEntry),
             MapPolicy::OursStrict => Some(Self::UntilRelease),
             MapPolicy::OursLazy => Some(Self::WhileUnneeded),
-            MapPolicy::Domain | MapPolicy::XenV2 | MapPolicy::Direct => None,
+            MapPolicy::Domain | MapPolicy::XenV2 | MapPolicy::RealMode | MapPolicy::Direct => None,
         }
     }
 }

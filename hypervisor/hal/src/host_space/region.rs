@@ -32,6 +32,8 @@ use crate::invalidation::{invalidate_host_in_core, invalidate_page_in_core};
 use crate::radix::{LastTable, PAGE_2M, Tree};
 use crate::registers::{isync, ptesync, read, spr, write};
 
+/// Real address 0 with relocation off. Bit 0 keeps HRMOR out of it.
+const REAL_BASE: u64 = 0xC000_0000_0000_0000;
 const REGION_BYTES: u64 = 1 << PAGE_2M;
 const _: () = assert!(SLOTS as u64 == REGION_BYTES >> FRAME_LOG2, "slots fill their table");
 const _: () = assert!(SLOTS == LastTable::ENTRIES, "slots fill their table");
@@ -58,6 +60,8 @@ enum Way {
     Ours(MapCache),
     XenV2(XenV2),
     Domain(domain::OfThread),
+    /// All memory is within reach with relocation off, and not with it on.
+    RealMode,
     /// All memory is mapped, and nothing has to be done.
     Direct,
 }
@@ -197,6 +201,7 @@ impl MapRegion {
                 (Some(mode), _) => Way::Ours(MapCache::new(mode, base)),
                 (None, MapPolicy::XenV2) => Way::XenV2(XenV2::new(base)),
                 (None, MapPolicy::Domain) => Way::Domain(domain::OfThread::of(0)),
+                (None, MapPolicy::RealMode) => Way::RealMode,
                 (None, _) => Way::Direct,
             };
         }
@@ -216,6 +221,7 @@ impl MapRegion {
             Way::Ours(cache) => cache.map(&mut self.entries, frame),
             Way::XenV2(cache) => cache.map(&mut self.entries, frame),
             Way::Domain(own) => return own.open(frame),
+            Way::RealMode => return Ok(REAL_BASE + frame.start().0),
             Way::Direct => return Ok(DIRECT_BASE + frame.start().0),
         };
         let opened = opened.map_err(|MapError::TooDeep| HalError::OutOfWindows)?;
@@ -228,7 +234,7 @@ impl MapRegion {
             Way::Ours(cache) => cache.release(&mut self.entries, address),
             Way::XenV2(cache) => cache.release(address),
             Way::Domain(own) => return own.close(address),
-            Way::Direct => return,
+            Way::RealMode | Way::Direct => return,
         };
         released.expect("a window of this thread that was open");
     }
@@ -297,6 +303,12 @@ impl<'a> Maps<'a> {
         // SAFETY: this thread's, and no other reference to it is there.
         let start = unsafe { (*self.region).open(frame)? };
         Ok((start + (range.start.0 - frame.start().0)) as *mut u8)
+    }
+
+    /// Whether what [`Maps::open`] says is only there with relocation off.
+    pub(crate) fn is_real(&self) -> bool {
+        // SAFETY: as above.
+        matches!(unsafe { &(*self.region).way }, Way::RealMode)
     }
 
     /// Ends what [`Maps::open`] has begun.

@@ -10,12 +10,15 @@ use hypervisor_core::memory::Range;
 use crate::host_space::map::Pin;
 use crate::host_space::memory::{BLOCK, zero_blocks};
 use crate::host_space::region::Maps;
+use crate::host_state::per_cpu::per_cpu;
 
 /// A piece of real memory that can be reached while this lives.
 #[derive(Debug)]
 pub struct Window<'a> {
     maps: &'a Maps<'a>,
     piece: Piece,
+    /// The piece is there with relocation off alone.
+    is_real: bool,
 }
 
 impl Drop for Window<'_> {
@@ -32,7 +35,8 @@ impl hal::Maps for Maps<'_> {
 
     fn open(&self, address: RealAddress, bytes: u64) -> Result<Window<'_>, HalError> {
         let pointer = Self::open(self, Range { start: address, bytes })?;
-        Ok(Window { maps: self, piece: Piece { pointer, bytes: bytes as usize } })
+        let piece = Piece { pointer, bytes: bytes as usize };
+        Ok(Window { maps: self, piece, is_real: self.is_real() })
     }
 }
 
@@ -120,14 +124,40 @@ impl Piece {
 }
 
 impl Pinned {
-    const fn piece(&self) -> Piece {
+    const fn own(&self) -> Piece {
         Piece { pointer: self.0.pointer, bytes: self.0.bytes }
+    }
+
+    #[inline(always)]
+    fn with<R>(&self, does: impl FnOnce(Piece) -> R) -> R {
+        does(self.own())
     }
 }
 
 impl Window<'_> {
-    const fn piece(&self) -> Piece {
+    const fn own(&self) -> Piece {
         self.piece
+    }
+
+    #[inline(always)]
+    fn with<R>(&self, does: impl FnOnce(Piece) -> R) -> R {
+        if self.is_real { with_relocation_off(|| does(self.piece)) } else { does(self.piece) }
+    }
+}
+
+/// Does something that uses the image, the heap, and real memory by its real address.
+#[cold]
+#[inline(never)]
+fn with_relocation_off<R>(does: impl FnOnce() -> R) -> R {
+    // SAFETY: image, heap and stacks are at the same effective addresses with relocation off; nothing that the compiler
+    // knows of memory is kept across either.
+    unsafe {
+        let msr = (*per_cpu()).real_msr;
+        let before: u64;
+        asm!("mfmsr {before}", "mtmsrd {msr}, 0", "isync", before = out(reg) before, msr = in(reg) msr);
+        let result = does();
+        asm!("mtmsrd {before}, 0", "isync", before = in(reg) before);
+        result
     }
 }
 
@@ -136,24 +166,24 @@ macro_rules! window {
         impl hal::Window for $type {
             #[inline(always)]
             fn read(&self, offset: usize, into: &mut [u8]) {
-                self.piece().read(offset, into);
+                self.with(|piece| piece.read(offset, into));
             }
 
             #[inline(always)]
             fn write(&mut self, offset: usize, bytes: &[u8]) {
-                self.piece().write(offset, bytes);
+                self.with(|piece| piece.write(offset, bytes));
             }
 
             fn copy_from(&mut self, offset: usize, from: &Self, bytes: usize) {
-                self.piece().copy_from(offset, from.piece(), bytes);
+                self.with(|to| to.copy_from(offset, from.own(), bytes));
             }
 
             fn zero(&mut self) {
-                self.piece().zero();
+                self.with(Piece::zero);
             }
 
             fn make_fetchable(&mut self) {
-                self.piece().make_fetchable();
+                self.with(Piece::make_fetchable);
             }
         }
     };
