@@ -11,7 +11,7 @@ use super::read::Read;
 use super::scheme::{locate, walk};
 use crate::state::shared::Shared;
 use crate::state::thread::Thread;
-use crate::state::tlb::Space;
+use crate::state::tlb::{Hit, Space};
 
 /// A walk from the partition table to the page.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,8 +38,10 @@ pub fn space(
     Some((space, input))
 }
 
-/// The walk for `address` in the thread's state; `None` where the tables have no page for it, or none are
-/// needed.
+/// The walk for `address` in the thread's state; `None` where there is no page for it, or no tables are needed.
+///
+/// The tables may have no page where the core's TLB has one: of a large page in a segment of small ones, each small one
+/// has an entry of its own, which is entered when it is missed. Then nothing is read.
 #[must_use]
 pub fn walk_path(
     thread: &Thread,
@@ -48,6 +50,12 @@ pub fn walk_path(
     access: Access,
 ) -> Option<Path> {
     let located = locate(thread, shared, address, access).ok()?.located()?;
-    let (translation, reads) = walk(shared, thread, None, &located).ok()?;
+    let (translation, reads) = match walk(shared, thread, None, &located) {
+        Ok(found) => found,
+        Err(_) => match shared.cores[thread.core].tlb.find(located.space, located.key(address)) {
+            Hit::One(known) => (*known, Vec::new()),
+            Hit::Several | Hit::None => return None,
+        },
+    };
     Some(Path { page_log2: translation.page_log2, guest_real: translation.guest_real, reads })
 }

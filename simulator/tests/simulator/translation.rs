@@ -334,6 +334,22 @@ fn a_walks_path_lists_the_entries_in_the_order_in_which_they_are_read() {
 }
 
 #[test]
+fn a_walk_that_finds_nothing_is_that_of_the_page_that_the_tlb_still_has() {
+    let mut bench = Bench::new();
+    bench.guest();
+    let address = EffectiveAddress(0x20_1000);
+    let leaf = bench.map(GUEST_ROOT, address.0, GUEST_MEMORY, 12, RWX, true, true);
+    bench.access(GUEST_REAL, address.0, Access::Load).unwrap();
+    let path = |bench: &Bench| walk_path(&bench.thread, &bench.shared, address, Access::Load);
+    assert!(!path(&bench).unwrap().reads.is_empty());
+    bench.write(leaf, 0);
+    let known = path(&bench).expect("the access itself is served");
+    assert_eq!((known.page_log2, known.reads.len()), (12, 0));
+    bench.shared.cores[0].tlb.invalidate(|_, _, _| true);
+    assert_eq!(path(&bench), None);
+}
+
+#[test]
 fn a_page_that_may_only_be_executed_refuses_loads_and_one_that_may_be_written_may_be_read() {
     let mut bench = Bench::new();
     bench.guest();
