@@ -48,4 +48,10 @@ impl Bitmap {
         }
         None
     }
+
+    /// The first page that is not in the set.
+    pub(crate) fn first_outside(&self) -> Option<usize> {
+        let word = self.0.iter().position(|word| *word != u64::MAX)?;
+        Some(word * 64 + self.0[word].trailing_ones() as usize)
+    }
 }

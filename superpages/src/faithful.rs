@@ -127,6 +127,15 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Faithful<BLOCKS, COMPILED_IN>
         }
     }
 
+    /// Whether R was known of a page or set in its entry, which forgets it.
+    fn clear_referenced(&mut self, table: &mut impl Table, page: usize) -> bool {
+        let record = self.record(page);
+        let was_known = core::mem::take(&mut record.marks.referenced);
+        let entry = Entry { page, size: record.size, place: record.place };
+        let is_set = record.has_entry && table.clear_referenced(entry);
+        was_known || is_set
+    }
+
     fn demote(&mut self, table: &mut impl Table, number: usize) {
         if COMPILED_IN && self.records[number][0].size == Size::Large {
             self.replace(table, number, Size::Small);
@@ -284,6 +293,31 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Manager for Faithful<BLOCKS, 
             self.mapped[page / PAGES].take(page % PAGES);
             removed(page, mapping, marks);
         }
+    }
+
+    fn age(&mut self, table: &mut impl Table, page: usize) -> bool {
+        if self.mapping(page).is_none() {
+            return false;
+        }
+        let (number, index) = (page / PAGES, page % PAGES);
+        if self.record(page).size == Size::Small {
+            return self.clear_referenced(table, page);
+        }
+        // Theirs notes R in the block's first page, and clears it of all pages when one of them is asked for.
+        let pages = number * PAGES..(number + 1) * PAGES;
+        let is_chosen = index == number % PAGES;
+        if !is_chosen && self.records[number][0].marks.referenced {
+            return true;
+        }
+        let mut was_referenced = false;
+        for page in pages {
+            was_referenced |= self.clear_referenced(table, page);
+            if was_referenced && !is_chosen {
+                break;
+            }
+        }
+        self.records[number][0].marks.referenced = was_referenced && !is_chosen;
+        was_referenced
     }
 
     fn mapping(&self, page: usize) -> Option<Mapping> {

@@ -162,6 +162,10 @@ pub trait Table {
 
     /// Takes one entry out by itself, as [`Table::remove`] does.
     fn remove_alone(&mut self, entry: Entry) -> Marks;
+
+    /// Clears R of an entry, and returns when the next access by it sets R again: whether it was set. Of an entry that
+    /// was not there any more it was.
+    fn clear_referenced(&mut self, entry: Entry) -> bool;
 }
 
 /// Why an operation did not do all that was asked.
@@ -270,6 +274,11 @@ pub trait Manager {
         pages: Range<usize>,
         removed: impl FnMut(usize, Mapping, Marks),
     );
+
+    /// Whether a mapped page was accessed since this was asked of it last, as far as anybody knows: for who looks for
+    /// pages that nobody needs, and asks of all pages in turn. R of a large block is one for all of its pages, and only
+    /// one page that is asked of clears it. A page that has lost its entry since was not.
+    fn age(&mut self, table: &mut impl Table, page: usize) -> bool;
 
     /// Takes all pages out.
     fn exit(&mut self, table: &mut impl Table, removed: impl FnMut(usize, Mapping, Marks)) {

@@ -32,6 +32,8 @@ struct Block {
     patience: u32,
     /// Times that it was demoted.
     demotions: u32,
+    /// Some page of it was accessed when the large block was aged last.
+    was_referenced: bool,
 }
 
 /// What each page of a block shows, if that does not follow from the block: its own, or nothing for one that agrees.
@@ -59,6 +61,7 @@ impl Block {
         turned: 0,
         patience: 0,
         demotions: 0,
+        was_referenced: true,
     };
 
     /// R and C of a page of a large block, and of one without an entry.
@@ -200,7 +203,8 @@ impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
             return;
         }
         self.take_entries(table, number, 0..PAGES, |_, _| {});
-        self.blocks[number].size = Size::Large;
+        let block = &mut self.blocks[number];
+        (block.size, block.was_referenced) = (Size::Large, true);
         self.counts.promotions += 1;
     }
 
@@ -344,6 +348,7 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
         }
         (block.common, block.turned) = (first, 0);
         (block.size, block.was_writable) = (Size::Large, first.is_writable());
+        block.was_referenced = true;
         block.mapped = Bitmap::full();
         (block.mapped_count, block.agreeing) = (PAGES as u32, PAGES as u32);
         self.counts.whole += 1;
@@ -439,6 +444,26 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
                 (block.size, block.patience) = (Size::Small, block.wait());
             }
         }
+    }
+
+    fn age(&mut self, table: &mut impl Table, page: usize) -> bool {
+        if self.mapping(page).is_none() {
+            return false;
+        }
+        let (number, index) = (page / PAGES, page % PAGES);
+        if self.blocks[number].size == Size::Small {
+            let block = &self.blocks[number];
+            let entry = Entry { page, size: Size::Small, place: block.place(index) };
+            return block.entered.contains(index) && table.clear_referenced(entry);
+        }
+        // The entries go, and the first access to the block brings one back.
+        if index == 0 {
+            let mut was_referenced = false;
+            self.take_entries(table, number, 0..PAGES, |_, _| was_referenced = true);
+            self.blocks[number].was_referenced = was_referenced;
+        }
+        let block = &self.blocks[number];
+        block.was_referenced || block.entered.first_in(0..PAGES).is_some()
     }
 
     fn mapping(&self, page: usize) -> Option<Mapping> {

@@ -113,7 +113,6 @@ fn is_for(page: usize, size: Size, doubleword: u64, mapping: Mapping) -> bool {
         Size::Large => {
             let base = mapping.real() - ((page % PAGES) << PAGE_LOG2) as u64;
             assert_eq!(base % (1 << BLOCK_LOG2), 0, "a large page of an unaligned block");
-            assert!(doubleword & second::R != 0, "R of a large page");
             base | LARGE_CODE
         }
     };
@@ -125,6 +124,7 @@ impl Table for Judge {
         let block = page / PAGES;
         let other = [Size::Large, Size::Small][size as usize];
         assert_eq!(self.sizes[block][other as usize], 0, "two sizes in block {block}");
+        assert!(size == Size::Small || doubleword & second::R != 0, "R of a large page");
         let is_right = |mapping: &Mapping| is_for(page, size, doubleword, *mapping);
         let shows = is_right(&self.flat[&page]) || self.before.get(&page).is_some_and(is_right);
         assert!(shows, "page {page} shows {doubleword:#x}");
@@ -153,6 +153,13 @@ impl Table for Judge {
     fn remove_alone(&mut self, entry: Entry) -> Marks {
         self.calls += 1;
         self.take(entry)
+    }
+
+    fn clear_referenced(&mut self, entry: Entry) -> bool {
+        let (_, _, doubleword) = self.find(entry).as_mut().expect("an entry that was there");
+        let was_set = *doubleword & second::R != 0;
+        *doubleword &= !second::R;
+        was_set
     }
 }
 
@@ -267,6 +274,18 @@ impl<M: Manager> World<M> {
         Ok(true)
     }
 
+    /// Whether a page was accessed since the last time.
+    fn age(&mut self, page: usize) -> bool {
+        let was_referenced = self.manager.age(&mut self.table, page);
+        let block = page / PAGES * PAGES;
+        let pages =
+            if self.manager.is_large(page) { block..block + PAGES } else { page..page + 1 };
+        for (_, touched) in self.table.touched.range_mut(pages) {
+            touched.referenced = false;
+        }
+        was_referenced
+    }
+
     fn check(&mut self) {
         for page in 0..self.manager.pages() {
             let expected = self.table.flat.get(&page).copied();
@@ -327,6 +346,10 @@ impl<M: Manager> Manager for Box<M> {
         removed: impl FnMut(usize, Mapping, Marks),
     ) {
         (**self).remove(table, pages, removed);
+    }
+
+    fn age(&mut self, table: &mut impl Table, page: usize) -> bool {
+        (**self).age(table, page)
     }
 
     fn mapping(&self, page: usize) -> Option<Mapping> {
@@ -704,4 +727,37 @@ fn no_interleaving_shows_what_the_flat_map_does_not() {
         })
         .unwrap_or_else(|failure| panic!("{failure}"));
     assert!(promotions.get() > 50, "{} promotions are too few to show anything", promotions.get());
+}
+
+fn ages(mut world: World<impl Manager>) {
+    world.fill(0..3);
+    assert_eq!(world.touch(1, true), Ok(true));
+    assert!(!world.age(3), "not mapped");
+    world.age(0);
+    world.age(2);
+    assert!(world.age(1) && !world.age(1));
+    assert_eq!(world.touch(1, false), Ok(true));
+    assert!(!world.age(0) && world.age(1) && !world.age(2));
+    world.fill(3..PAGES);
+    assert!(world.manager.is_large(0));
+    let turn = |world: &mut World<_>| (0..PAGES).filter(|page| world.age(*page)).count();
+    assert!(turn(&mut world) > 0, "it has just become large");
+    turn(&mut world);
+    assert_eq!(turn(&mut world), 0, "nobody accesses it");
+    assert_eq!(world.touch(77, true), Ok(true));
+    assert!(world.age(78), "R is one for all pages");
+    assert!(turn(&mut world) > 0);
+    turn(&mut world);
+    assert_eq!(turn(&mut world), 0);
+    assert!(world.manager.is_large(0), "to ask changes no size");
+    world.check();
+    // What was stored into is still known.
+    world.remove(70..80);
+    world.remove(0..PAGES);
+}
+
+#[test]
+fn whoever_asks_in_turn_finds_what_nobody_accesses() {
+    ages(ours());
+    ages(faithful());
 }

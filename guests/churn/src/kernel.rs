@@ -88,6 +88,10 @@ impl Table for Counted<'_> {
         self.traffic.removals += 1;
         self.table.remove_alone(entry)
     }
+
+    fn clear_referenced(&mut self, entry: Entry) -> bool {
+        self.table.clear_referenced(entry)
+    }
 }
 
 /// All processes, at most one for each address space.

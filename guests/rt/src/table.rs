@@ -169,6 +169,20 @@ pub fn second(slot: u64) -> u64 {
     load(place(slot) + 8)
 }
 
+/// Clears R of the entry in a slot: whether it was set. Translations by it may be in use until [`forget`].
+#[must_use]
+pub fn clear_referenced(slot: u64) -> bool {
+    const BYTE: u64 = 14;
+    const { assert!(arch::hash::second::R == 1 << 8) };
+    let byte = (place(slot) + BYTE) as *mut u8;
+    // SAFETY: a byte of the table, which only processors change besides, each mark in a byte of its own.
+    unsafe {
+        let before = byte.read_volatile();
+        byte.write_volatile(before & !1);
+        before & 1 != 0
+    }
+}
+
 /// Of more pages POWER9 forgets all translations at once, as Linux does with radix
 /// (`docs/facts/hashed-translation.md#hashed-flush`). No such `tlbie` of POWER8 is known
 /// (`docs/facts/power8.md#congruence-classes`).

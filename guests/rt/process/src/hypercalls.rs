@@ -69,4 +69,12 @@ impl Table for Hypercalls {
             _ => UNKNOWN,
         }
     }
+
+    fn clear_referenced(&mut self, entry: Entry) -> bool {
+        let (slot, _) = self.name(entry);
+        match hypercall_outputs(Hypercall::ClearRef as u64, [0, slot, 0, 0]) {
+            (H_SUCCESS, [doubleword, ..]) => marks_of(doubleword).referenced,
+            _ => UNKNOWN.referenced,
+        }
+    }
 }

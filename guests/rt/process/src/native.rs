@@ -57,4 +57,10 @@ impl Table for Native {
         self.remove(&[entry], &mut marks);
         marks[0]
     }
+
+    fn clear_referenced(&mut self, entry: Entry) -> bool {
+        let was_set = table::clear_referenced(self.slot(entry));
+        table::forget(core::iter::once(self.page(entry)));
+        was_set
+    }
 }
