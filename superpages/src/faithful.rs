@@ -5,7 +5,8 @@
 //! own, then enter all 4096 of the other size. A whole block is entered by 4096 records and as many entries. Our
 //! reading of that code also compares the hash sides of the pages. Differences, which favor it: its records are in an
 //! array where theirs are allocated, in a tree and in lists, and a bitmap finds those that are in use; locks cost
-//! nothing.
+//! nothing. Theirs looks at R of all pages of a large block whenever it is asked of one that is not known to be
+//! referenced, and clears it when it is asked of one of them; this one does both once, for the first page.
 
 use core::ops::Range;
 
@@ -49,6 +50,10 @@ pub struct Faithful<const BLOCKS: usize, const COMPILED_IN: bool> {
     mapped: [Bitmap; BLOCKS],
     promotes: bool,
     counts: Counts,
+    /// Blocks of which some page was accessed when they were aged last while they were large.
+    was_referenced: [bool; BLOCKS],
+    /// It is the review's first diff.
+    is_first: bool,
 }
 
 impl<const BLOCKS: usize, const COMPILED_IN: bool> Faithful<BLOCKS, COMPILED_IN> {
@@ -60,12 +65,21 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Faithful<BLOCKS, COMPILED_IN>
             mapped: [const { Bitmap::empty() }; BLOCKS],
             promotes,
             counts: Counts::NONE,
+            was_referenced: [false; BLOCKS],
+            is_first: false,
         }
     }
 
     /// From now on blocks become large, or not.
     pub const fn set_promotes(&mut self, promotes: bool) {
         self.promotes = promotes;
+    }
+
+    /// From now on it does as the review's first diff did, which is wrong: it does not look whether a block's pages show
+    /// one aligned block of memory, and replaces their entries one after the other. So an address has entries of two sizes
+    /// meanwhile.
+    pub const fn be_first(&mut self) {
+        self.is_first = true;
     }
 
     /// The first mapped page of a range.
@@ -112,6 +126,16 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Faithful<BLOCKS, COMPILED_IN>
     fn replace(&mut self, table: &mut impl Table, number: usize, size: Size) {
         let pages = number * PAGES..(number + 1) * PAGES;
         let mut marks = Marks { referenced: size == Size::Large, changed: false };
+        if self.is_first {
+            for page in pages {
+                self.unset(table, page);
+                let record = self.record(page);
+                record.size = size;
+                record.marks.referenced = true;
+                let _ = self.insert(table, page);
+            }
+            return;
+        }
         for page in pages.clone() {
             self.unset(table, page);
             let record = self.record(page);
@@ -149,6 +173,11 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Faithful<BLOCKS, COMPILED_IN>
         if first.size == Size::Large {
             return;
         }
+        if self.is_first {
+            self.replace(table, number, Size::Large);
+            self.counts.promotions += 1;
+            return;
+        }
         let failures = &mut self.counts.failures;
         for (index, record) in self.records[number].iter().enumerate() {
             let expected = first.mapping.map(|mapping| mapping.plus(index));
@@ -177,6 +206,7 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Faithful<BLOCKS, COMPILED_IN>
             return;
         }
         self.replace(table, number, Size::Large);
+        self.was_referenced[number] = true;
         self.counts.promotions += 1;
     }
 
@@ -213,7 +243,8 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Manager for Faithful<BLOCKS, 
         self.insert(table, page)?;
         let below = (1 << BLOCK_LOG2) - 1;
         let may_promote = COMPILED_IN && self.promotes && is_full;
-        if may_promote && mapping.real() & below == (page as u64) << PAGE_LOG2 & below {
+        let is_congruent = mapping.real() & below == (page as u64) << PAGE_LOG2 & below;
+        if may_promote && (is_congruent || self.is_first) {
             self.promote(table, page / PAGES);
         }
         Ok(())
@@ -237,6 +268,7 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Manager for Faithful<BLOCKS, 
             // A page without an entry gets it when it is missed.
             let _ = self.insert(table, page);
         }
+        self.was_referenced[number] = true;
         self.counts.whole += 1;
         true
     }
@@ -303,21 +335,12 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Manager for Faithful<BLOCKS, 
         if self.record(page).size == Size::Small {
             return self.clear_referenced(table, page);
         }
-        // Theirs notes R in the block's first page, and clears it of all pages when one of them is asked for.
-        let pages = number * PAGES..(number + 1) * PAGES;
-        let is_chosen = index == number % PAGES;
-        if !is_chosen && self.records[number][0].marks.referenced {
-            return true;
+        if index == 0 {
+            let pages = number * PAGES..(number + 1) * PAGES;
+            let clear = |found, page| self.clear_referenced(table, page) || found;
+            self.was_referenced[number] = pages.fold(false, clear);
         }
-        let mut was_referenced = false;
-        for page in pages {
-            was_referenced |= self.clear_referenced(table, page);
-            if was_referenced && !is_chosen {
-                break;
-            }
-        }
-        self.records[number][0].marks.referenced = was_referenced && !is_chosen;
-        was_referenced
+        self.was_referenced[number]
     }
 
     fn mapping(&self, page: usize) -> Option<Mapping> {

@@ -462,8 +462,7 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
             self.take_entries(table, number, 0..PAGES, |_, _| was_referenced = true);
             self.blocks[number].was_referenced = was_referenced;
         }
-        let block = &self.blocks[number];
-        block.was_referenced || block.entered.first_in(0..PAGES).is_some()
+        self.blocks[number].was_referenced
     }
 
     fn mapping(&self, page: usize) -> Option<Mapping> {

@@ -100,10 +100,12 @@ const APART: [(&str, &str); 7] = [
 
 /// Examples that run long. The nightly run has them wherever it has the others; `two_machines.rs` runs them each time,
 /// and `superpages.rs` and `disks.rs` their payloads.
-const LONG: [&str; 4] = [
+const LONG: [&str; 6] = [
     "examples/churn.toml",
+    "examples/database.toml",
     "examples/disk-adapters.toml",
     "examples/disk.toml",
+    "examples/pressure.toml",
     "examples/random-access.toml",
 ];
 

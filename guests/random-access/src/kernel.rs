@@ -53,9 +53,12 @@ pub(crate) fn map(partition: &rt::Partition, superpages: &str, bytes: u64) -> &'
     let mut kernel = KERNEL.lock();
     kernel.is_faithful = match superpages {
         "off" | "ours" => false,
-        "faithful" => true,
-        other => panic!("superpages={other}: off, ours and faithful are known"),
+        "faithful" | "first" => true,
+        other => panic!("superpages={other}: off, ours, faithful and first are known"),
     };
+    if superpages == "first" {
+        FAITHFUL.lock().be_first();
+    }
     OURS.lock().set_promotes(superpages == "ours");
     let free = partition.free_memory();
     kernel.memory.give(free.start, free.end);

@@ -210,6 +210,81 @@ fn processes_keep_their_memory_in_pages_of_either_size() {
     }
 }
 
+/// What follows `payload: ` in the line of a partition that has `what` in it.
+fn said<'a>(console: &'a str, name: &str, payload: &str, what: &str) -> &'a str {
+    let begin = format!("[{name}] {payload}: ");
+    let lines = console.lines().filter_map(|line| line.strip_prefix(begin.as_str()));
+    let line = lines.into_iter().find(|line| line.contains(what));
+    line.unwrap_or_else(|| panic!("{name}: no {what}: {console}"))
+}
+
+/// The number in front of a word.
+fn number(line: &str, word: &str) -> u64 {
+    let before = line.split(word).next().expect("a part in front of it");
+    let number = before.split_whitespace().last().and_then(|number| number.parse().ok());
+    number.unwrap_or_else(|| panic!("no number of {word}: {line}"))
+}
+
+/// A client finds its rows, and what it has changed, beside others in each way, and where the hypervisor makes the
+/// superpages.
+#[test]
+fn a_table_and_its_tree_keep_their_rows_in_pages_of_either_size() {
+    let ways = [("off", 0), ("without", 0), ("faithful", 1), ("ours", 1), ("ours-off", 0)];
+    let partitions = ways.map(|(way, _)| {
+        partition(way, "64 MiB", "table=16 queries=2048 updates=50 flush=1 naps=2")
+            .replace("random-access", "database")
+    });
+    let text = format!("slice_us = 100\n{}superpages = true\n", partitions.concat());
+    let power9 = on_threads(system_of(&text), [1, 1, 4]);
+    let power8 = on_threads(on_power8(system_of(&text)), [1, 2, 2]);
+    for system in [power9, power8].into_iter().take(if is_nightly() { 2 } else { 1 }) {
+        let console = console_of(&system);
+        for (way, promotions) in ways {
+            let line = said(&console, way, "database", "queries");
+            let begin = format!("{way}, 16 MiB, 106994 rows, 2 levels, 2048 queries, ");
+            assert!(line.starts_with(&begin) && line.ends_with(", 0 wrong"), "{line}");
+            assert!((900..1150).contains(&number(line, "updates")), "{line}");
+            let line = said(&console, way, "database", "promotions");
+            assert_eq!(number(line, "promotions"), promotions, "{way}: {line}");
+            assert!(number(line, "pages touched") > 4096, "{way}: {line}");
+        }
+    }
+}
+
+/// Two processes with more data than memory find all that they have stored, whatever went for a while, in each way. As
+/// many pages come back in pages of either size, but where large blocks go as a whole.
+#[test]
+fn data_that_lost_their_memory_come_back() {
+    let ways = [
+        ("off", "pages", [0, 0]),
+        ("faithful", "pages", [3, 2]),
+        ("ours", "pages", [4, 2]),
+        ("ours", "blocks", [4, 0]),
+    ];
+    let partitions = ways.iter().enumerate().map(|(index, (way, evict, _))| {
+        let arguments = format!("evict={evict} rounds=16 passes=1 disk=5");
+        let partition = partition(way, "160 MiB", &arguments).replace("random-access", "pressure");
+        partition.replace(&format!("name = \"{way}\""), &format!("name = \"p{index}\""))
+    });
+    let text = format!("slice_us = 100\n{}", partitions.collect::<String>());
+    let console = console(&text, [1, 1, 4]);
+    let mut read = Vec::new();
+    for (index, (way, evict, [promotions, demotions])) in ways.iter().enumerate() {
+        let name = format!("p{index}");
+        let line = said(&console, &name, "pressure", "rounds");
+        assert_eq!(line, format!("{way}, 16 rounds, 0 wrong"), "{way} {evict}");
+        let line = said(&console, &name, "pressure", "evicted");
+        let [evicted, written] = ["pages evicted", "written"].map(|what| number(line, what));
+        assert!(evicted >= 4096 && written >= 4096, "{way} {evict}: {line}");
+        assert!(number(line, "reservations broken") > 0, "{way} {evict}: {line}");
+        read.push(number(line, "read"));
+        let line = said(&console, &name, "pressure", "promotions");
+        let found = ["promotions", "demotions"].map(|what| number(line, what));
+        assert_eq!(found, [*promotions, *demotions], "{way} {evict}: {line}");
+    }
+    assert!(read[0] > 100 && read[..3].iter().all(|read_by| *read_by == read[0]), "{read:?}");
+}
+
 /// What a payload says of arguments and partitions that cannot be.
 #[test]
 fn what_cannot_be_is_refused_with_a_reason() {
@@ -237,9 +312,30 @@ fn what_cannot_be_is_refused_with_a_reason() {
         let console = console(&text, [1, 1, 1]);
         assert!(console.contains(reason), "{argument}: {console}");
     }
+    let known = "superpages=on: without, off, faithful, ours-off and ours are known";
+    let wrong = [
+        ("database", "64 MiB", "table=0", "table=0: a number from 1 to 112 was expected"),
+        ("database", "64 MiB", "table=113", "table=113: a number from 1 to 112 was expected"),
+        ("database", "48 MiB", "table=32", "table: 3 free blocks of 16 MiB were expected"),
+        ("database", "64 MiB", "updates=101", "updates=101: a percentage was expected"),
+        ("database", "64 MiB", "superpages=on", known),
+        ("pressure", "160 MiB", "frames=5", "frames=5: a number from 1 to 4 was expected"),
+        ("pressure", "160 MiB", "evict=all", "evict=all: pages and blocks are known"),
+        ("pressure", "64 MiB", "frames=3", "were expected for frames=3 and the store"),
+        ("pressure", "160 MiB", "superpages=on", known),
+    ];
+    for (payload, memory, argument, reason) in wrong {
+        let text = partition("ours", memory, "").replace("random-access", payload);
+        let console = self::console(&text.replace("superpages=ours ", argument), [1, 1, 1]);
+        assert!(console.contains(reason), "{payload} {argument}: {console}");
+        let text = text.replace("\"hash\"", "\"radix\"");
+        let console = self::console(&text, [1, 1, 1]);
+        assert!(console.contains(&format!("{payload} needs translation = \"hash\"")), "{console}");
+    }
     let unknown = partition("ours", "48 MiB", "").replace("superpages=ours", "superpages=on");
     assert!(
-        console(&unknown, [1, 1, 1]).contains("superpages=on: off, ours and faithful are known")
+        console(&unknown, [1, 1, 1])
+            .contains("superpages=on: off, ours, faithful and first are known")
     );
     let radix = partition("ours", "48 MiB", "").replace("\"hash\"", "\"radix\"");
     assert!(console(&radix, [1, 1, 1]).contains("random-access needs translation = \"hash\""));
