@@ -10,7 +10,7 @@
 //! | `superpages=W` | `ours`, as without it; `ours-off`: its code, that makes none; `faithful`, `off` and `without`: the way of FreeBSD's review D25237, its code with superpages off, and the code without them |
 //! | `table=N` | MiB of rows and tree, from 1 to 112; 16 without it |
 //! | `queries=N` | how many in region 1; 1024 without it |
-//! | `spins=N` | rounds of work in registers in each query, of 4 dependent operations; 0 without it |
+//! | `spins=N` | rounds of work in registers in each query, of three operations that wait for each other; 0 without it |
 //! | `updates=N` | percent of the queries that change the row; 0 without it |
 //! | `flush=N` | microseconds that an update waits for the disk: a partition sleeps, a kernel of its own polls; 0 without it |
 //! | `seed=N` | which keys |

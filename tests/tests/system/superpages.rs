@@ -210,6 +210,27 @@ fn processes_keep_their_memory_in_pages_of_either_size() {
     }
 }
 
+/// One vCPU makes a block large and small while another reads pages of it. FreeBSD's first diff does it entry by entry:
+/// the reader meets translations of two sizes, and the machine check ends the partition. What landed takes all entries
+/// out first.
+#[test]
+fn a_reader_meets_two_sizes_where_entries_are_replaced_one_by_one() {
+    for way in ["first", "faithful"] {
+        let text = partition(way, "48 MiB", "table=16 updates=128 flips=4 readers=1");
+        let text = text.replace("vcpus = 1", "vcpus = 2");
+        let power9 = on_threads(system_of(&text), [1, 2, 1]);
+        let power8 = on_threads(on_power8(system_of(&text)), [1, 2, 1]);
+        for system in [power9, power8].iter().take(if is_nightly() { 2 } else { 1 }) {
+            let (transcript, _) = containment::watched(system);
+            let console = transcript.lines().join("\n");
+            let is_stopped = console.contains("partition first: stopped: unhandled Machine Check interrupt (0x200)");
+            assert_eq!(is_stopped, way == "first", "{way}: {console}");
+            let is_right = console.contains("128 words, 0 wrong at the end");
+            assert_eq!(is_right, way == "faithful", "{way}: {console}");
+        }
+    }
+}
+
 /// What follows `payload: ` in the line of a partition that has `what` in it.
 fn said<'a>(console: &'a str, name: &str, payload: &str, what: &str) -> &'a str {
     let begin = format!("[{name}] {payload}: ");
