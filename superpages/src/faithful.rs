@@ -75,9 +75,9 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Faithful<BLOCKS, COMPILED_IN>
         self.promotes = promotes;
     }
 
-    /// From now on it does as the review's first diff did, which is wrong: it does not look whether a block's pages show
-    /// one aligned block of memory, and replaces their entries one after the other. So an address has entries of two sizes
-    /// meanwhile.
+    /// From now on it does as the review's first diff did, which is wrong: it does not look whether a block's pages
+    /// show one aligned block of memory, and replaces their entries one after the other. So an address has entries of
+    /// two sizes meanwhile.
     pub const fn be_first(&mut self) {
         self.is_first = true;
     }

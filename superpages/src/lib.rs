@@ -276,8 +276,8 @@ pub trait Manager {
     );
 
     /// Whether a mapped page was accessed since this was asked of it last, as far as anybody knows: for who looks for
-    /// pages that nobody needs, and asks of all pages in turn. R of a large block is one for all of its pages; what is found
-    /// for the first one is said of the others. A page that has lost its entry since was not accessed.
+    /// pages that nobody needs, and asks of all pages in turn. R of a large block is one for all of its pages; what is
+    /// found for the first one is said of the others. A page that has lost its entry since was not accessed.
     fn age(&mut self, table: &mut impl Table, page: usize) -> bool;
 
     /// Takes all pages out.

@@ -90,8 +90,8 @@ impl<const BLOCKS: usize> Reservations<BLOCKS> {
         self.place(real).is_some_and(|(number, _)| is_full(&self.blocks[number]))
     }
 
-    /// Breaks the reservation that is not full and has not changed for longest: whether there was one. Memory of it that
-    /// is in use stays so.
+    /// Breaks the reservation that is not full and has not changed for longest: whether there was one. Memory of it
+    /// that is in use stays so.
     pub fn break_oldest(&mut self) -> bool {
         let blocks = self.blocks[..self.available].iter_mut();
         let partial = blocks.filter(|block| block.holder.is_some() && block.count < PAGES);

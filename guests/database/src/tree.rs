@@ -1,5 +1,5 @@
-//! A table and its B-tree in pages of 8 KiB, as large as PostgreSQL's, with as many rows and entries in each as those of
-//! pgbench have: 61 rows of `pgbench_accounts`, and 366 entries of its primary key at a fill factor of 90 %.
+//! A table and its B-tree in pages of 8 KiB, as large as PostgreSQL's, with as many rows and entries in each as those
+//! of pgbench have: 61 rows of `pgbench_accounts`, and 366 entries of its primary key at a fill factor of 90 %.
 //!
 //! The rows come first, in the order of their keys, then the leaves, then each level above them up to the root, as a
 //! load and an index built after it leave them. Behind the pages is the log.

@@ -196,8 +196,8 @@ impl<'a, M: Manager> Kernel<'a, M> {
         }
     }
 
-    /// The pages from this one on, in its block, which were not accessed since the clock has looked at them last; and the
-    /// first that it has not looked at now.
+    /// The pages from this one on, in its block, which were not accessed since the clock has looked at them last; and
+    /// the first that it has not looked at now.
     fn unneeded(&mut self, space: usize, page: usize) -> (Range<usize>, usize) {
         let whole = self.whole;
         let (manager, mut table, _) = self.parts(space);

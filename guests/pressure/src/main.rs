@@ -1,8 +1,8 @@
 //! pressure: two processes whose data need more memory than there is, under a small kernel that lets pages go which
 //! nobody has accessed for a while, and brings them back. For a partition with a hashed page table.
 //!
-//! Each process has a block of 16 MiB that it reads again and again, and one of which it needs a few pages at a time, reads
-//! them and stores into one. What has no frame is in a store: other memory, which stands for a disk.
+//! Each process has a block of 16 MiB that it reads again and again, and one of which it needs a few pages at a time,
+//! reads them and stores into one. What has no frame is in a store: other memory, which stands for a disk.
 //!
 //! | argument | what it does |
 //! |---|---|
@@ -16,8 +16,8 @@
 //! | `naps=N` | so many sleeps of 20 ms in front of it all; 0 without it |
 //! | `counts=yes` | also prints how many faults and entries there were, which depends on what the processor's lookaside buffer holds |
 //!
-//! Region 1 is all that the processes do: the first stores into all pages, and the rounds. Region 2 is the rounds alone. In
-//! the end all pages are looked at.
+//! Region 1 is all that the processes do: the first stores into all pages, and the rounds. Region 2 is the rounds
+//! alone. In the end all pages are looked at.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
