@@ -223,7 +223,8 @@ fn a_reader_meets_two_sizes_where_entries_are_replaced_one_by_one() {
         for system in [power9, power8].iter().take(if is_nightly() { 2 } else { 1 }) {
             let (transcript, _) = containment::watched(system);
             let console = transcript.lines().join("\n");
-            let is_stopped = console.contains("partition first: stopped: unhandled Machine Check interrupt (0x200)");
+            let is_stopped = console
+                .contains("partition first: stopped: unhandled Machine Check interrupt (0x200)");
             assert_eq!(is_stopped, way == "first", "{way}: {console}");
             let is_right = console.contains("128 words, 0 wrong at the end");
             assert_eq!(is_right, way == "faithful", "{way}: {console}");
