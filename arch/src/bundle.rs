@@ -16,6 +16,7 @@
 //!     powervisor,one-per-core = <1>;  may be left out
 //!     powervisor,map = "ours";                may be left out: the name of a [`MapPolicy`]
 //!     powervisor,prefetch = "off";            may be left out: the name of a [`PrefetchPolicy`]
+//!     powervisor,hash-calls = "fast";         may be left out: the name of a [`HashCallPolicy`]
 //!     powervisor,eager-without = <u32>;         with "eager", may be left out: bits of [`Excesses`]
 //!     hello {                                   one node per partition, the name is its name
 //!         powervisor,memory-bytes = <u64>;      a multiple of 64 KiB
@@ -64,6 +65,8 @@ pub const ONE_PARTITION_PER_CORE: &str = "powervisor,one-per-core";
 pub const MAP: &str = "powervisor,map";
 /// Root property: the name of a [`PrefetchPolicy`]. May be left out, and read only where there is an engine.
 pub const PREFETCH: &str = "powervisor,prefetch";
+/// Root property: the name of a [`HashCallPolicy`]. May be left out.
+pub const HASH_CALLS: &str = "powervisor,hash-calls";
 /// Root property: what [`RegisterPolicy::Eager`] leaves out, as [`Excesses::bits`]. May be left out, and has to
 /// with another policy.
 pub const EAGER_WITHOUT: &str = "powervisor,eager-without";
@@ -260,6 +263,28 @@ impl PrefetchPolicy {
     #[must_use]
     pub const fn is_for_experiments(self) -> bool {
         matches!(self, Self::Faithful)
+    }
+}
+
+named! {
+    /// Where a call of a partition's hashed page table is answered.
+    HashCallPolicy {
+        /// With relocation off, in the partition's context.
+        #[default]
+        Fast = "fast";
+        /// In the hypervisor's own context, with relocation on, behind the switch of LPIDR and LPCR: to measure it, and
+        /// for nothing else.
+        Middle = "middle";
+        /// By the dispatcher, once the vCPU has left the processor: to measure it, and for nothing else.
+        Full = "full";
+    }
+}
+
+impl HashCallPolicy {
+    /// Whether it makes calls slower and does nothing else, so that only an experiment may ask for it.
+    #[must_use]
+    pub const fn is_for_experiments(self) -> bool {
+        matches!(self, Self::Middle | Self::Full)
     }
 }
 

@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use arch::address::GuestRealAddress;
-use arch::bundle::RegisterPolicy;
+use arch::bundle::{HashCallPolicy, RegisterPolicy};
 use arch::interrupt::{Vector, storage};
 use arch::papr::{Hypercall, area, page, process_table};
 use arch::registers::hfscr::Facility;
@@ -246,7 +246,12 @@ fuzz_target!(|bytes: &[u8]| {
 
     let console = Console::default();
     console.set_shared(true);
-    let policy = Policy { slice: 1000, patience: 1_000_000, registers: RegisterPolicy::Owned };
+    let policy = Policy {
+        slice: 1000,
+        patience: 1_000_000,
+        registers: RegisterPolicy::Owned,
+        hash_calls: HashCallPolicy::Fast,
+    };
     let partitions = vec![wild, quiet];
     let system = System::new(&hal, &console, policy, partitions, schedule, vec![0]);
     system.run_thread(0);

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 pub use arch::bundle::is_name;
 use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DISKS, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES,
-    GUEST_STOP, IMAGE, INITRD, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy,
-    MitigationPolicy, ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR, PREFETCH, PrefetchPolicy,
-    REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, SUPERPAGES, SUSPEND_AT,
-    TIME_LIMIT, TRANSLATION, Translation, VCPUS, WEIGHT,
+    GUEST_STOP, HASH_CALLS, HashCallPolicy, IMAGE, INITRD, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES,
+    MITIGATIONS, MapPolicy, MitigationPolicy, ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR,
+    PREFETCH, PrefetchPolicy, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE,
+    SUPERPAGES, SUSPEND_AT, TIME_LIMIT, TRANSLATION, Translation, VCPUS, WEIGHT,
 };
 use arch::excess::Excesses;
 use dtoolkit::fdt::{Fdt, FdtNode};
@@ -124,6 +124,8 @@ pub struct Sharing {
     pub map: MapPolicy,
     /// What prefetch engines log and fetch.
     pub prefetch: PrefetchPolicy,
+    /// Where calls of a hashed page table are answered.
+    pub hash_calls: HashCallPolicy,
 }
 
 /// The bundle of these partitions.
@@ -296,6 +298,9 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
     if sharing.prefetch != PrefetchPolicy::default() {
         tree.root.add_property(property(PREFETCH, sharing.prefetch.name()));
     }
+    if sharing.hash_calls != HashCallPolicy::default() {
+        tree.root.add_property(property(HASH_CALLS, sharing.hash_calls.name()));
+    }
     for node in nodes {
         tree.root.add_child(node);
     }
@@ -431,7 +436,9 @@ mod tests {
         looks_like_one, write,
     };
     use crate::payload::{Payload, Segment};
-    use arch::bundle::{MapPolicy, MitigationPolicy, PrefetchPolicy, RegisterPolicy, Translation};
+    use arch::bundle::{
+        HashCallPolicy, MapPolicy, MitigationPolicy, PrefetchPolicy, RegisterPolicy, Translation,
+    };
 
     fn partition(name: &str) -> Partition {
         let segment = |address, fill, length: usize| Segment {
@@ -475,6 +482,7 @@ mod tests {
             has_one_partition_per_core: true,
             map: MapPolicy::OursLazy,
             prefetch: PrefetchPolicy::AlwaysL2,
+            hash_calls: HashCallPolicy::Full,
         };
         let file = write(&partitions, &sharing).unwrap();
         assert_eq!(consoles(&file).partitions, ["first", "second"]);
@@ -490,6 +498,8 @@ mod tests {
         let root = tree.root();
         let one = root.property("powervisor,one-per-core").unwrap();
         assert_eq!(one.value_as::<u32>().unwrap(), 1);
+        let calls = root.property("powervisor,hash-calls").unwrap();
+        assert_eq!(calls.value_as::<&str>().unwrap(), "full");
         assert_eq!(root.property("powervisor,slice-us").unwrap().value_as::<u32>().unwrap(), 250);
         for partition in &partitions {
             let node = root.child(&partition.name).unwrap();

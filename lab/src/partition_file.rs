@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use arch::bundle::{
-    ADAPTERS_MAX, BLOCK_BYTES, DISKS_MAX, LEAST_SLICE, MapPolicy, MitigationPolicy, PrefetchPolicy,
-    RegisterPolicy, Translation, VCPUS_MAX, WEIGHT_MAX,
+    ADAPTERS_MAX, BLOCK_BYTES, DISKS_MAX, HashCallPolicy, LEAST_SLICE, MapPolicy, MitigationPolicy,
+    PrefetchPolicy, RegisterPolicy, Translation, VCPUS_MAX, WEIGHT_MAX,
 };
 use arch::excess::{Excess, Excesses};
 use arch::features::guest_stop;
@@ -60,6 +60,7 @@ pub struct PolicyTable {
     one_partition_per_core: Option<bool>,
     map: Option<Spanned<String>>,
     prefetch: Option<Spanned<String>>,
+    hash_calls: Option<Spanned<String>>,
 }
 
 impl PolicyTable {
@@ -117,13 +118,22 @@ impl PolicyTable {
         named(file, self.prefetch.as_ref(), "prefetching", PrefetchPolicy::from_name, known)
     }
 
+    /// Where calls of a hashed page table are answered.
+    pub fn hash_calls(&self, file: &TomlFile) -> Result<HashCallPolicy, Failure> {
+        let (from_name, known) =
+            (HashCallPolicy::from_name, HashCallPolicy::ALL.map(HashCallPolicy::name));
+        named(file, self.hash_calls.as_ref(), "calls of a hashed page table", from_name, known)
+    }
+
     /// Fails where a system that is no experiment asks for what only experiments may have.
     fn check_without_experiments(&self, file: &TomlFile) -> Result<(), Failure> {
         let for_map = self.map(file)?.is_for_experiments();
         let for_prefetch = self.prefetch(file)?.is_for_experiments();
+        let for_hash_calls = self.hash_calls(file)?.is_for_experiments();
         for (key, given, is_for_experiments, why) in [
             ("map", &self.map, for_map, "it keeps the memory of partitions within reach"),
             ("prefetch", &self.prefetch, for_prefetch, "its engine may overwrite any memory"),
+            ("hash_calls", &self.hash_calls, for_hash_calls, "it makes calls slower"),
         ] {
             if let Some(name) = given
                 && is_for_experiments
@@ -150,6 +160,7 @@ impl PolicyTable {
             one_partition_per_core: self.one_partition_per_core.or(others.one_partition_per_core),
             map: either(&self.map, &others.map),
             prefetch: either(&self.prefetch, &others.prefetch),
+            hash_calls: either(&self.hash_calls, &others.hash_calls),
         }
     }
 }
@@ -302,6 +313,7 @@ impl PartitionFile {
             has_one_partition_per_core,
             map,
             prefetch,
+            hash_calls: contents.policy.hash_calls(file)?,
         };
         Ok(Self { machine: machine(file, contents.machine, files)?, sharing, partitions })
     }

@@ -11,6 +11,7 @@
 //! | `processes=N` | how many; 4 without it |
 //! | `calls=N` | functions that each calls, each in a page of its own, again and again; 256 without it |
 //! | `passes=N` | how often it calls them all; 4 without it |
+//! | `life=W` | `exec`, as without it; `fork`: a process copies the pages that it stores into, and exits |
 //! | `heap=N` | pages of its heap that it stores into, but for the last process, which stores into all 4096; 128 without it |
 //! | `spins=N` | rounds of work in registers; 100000 without it |
 //! | `seed=N` | which functions, and which pages of the heap |
@@ -18,7 +19,8 @@
 //! | `memory=N` | MiB that a kernel of its own uses; all in front of firmware without it |
 //! | `counts=yes` | also prints how many faults and entries there were, which depends on what the processor's lookaside buffer holds |
 //!
-//! Region 1 is all processes.
+//! Region 1 is all processes. With two vCPUs the second one stops itself before, so that it has run where nobody says
+//! it has nothing cached.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
@@ -68,6 +70,7 @@ mod payload {
         spins: u64,
         seed: u64,
         counts: bool,
+        execs: bool,
     }
 
     fn churn(partition: rt::Partition) {
@@ -80,6 +83,11 @@ mod payload {
             spins: partition.number("spins", 100_000),
             seed: partition.number("seed", 0),
             counts: partition.argument("counts") == Some("yes"),
+            execs: match partition.argument("life").unwrap_or("exec") {
+                "exec" => true,
+                "fork" => false,
+                other => panic!("life={other}: exec and fork are known"),
+            },
         };
         let is_in_range = (1..=HEAP.len() as u64).contains(&settings.heap)
             && (1..=FILE_PAGES as u64).contains(&settings.calls)
@@ -97,6 +105,11 @@ mod payload {
             "apart" => Exec::Apart,
             other => panic!("exec={other}: blocks, pages and apart are known"),
         };
+        #[cfg(not(feature = "bare"))]
+        if partition.vcpus() > 1 {
+            assert_eq!(rt::start_vcpu(1, |_| ()), 0, "start-cpu");
+            while !rt::is_stopped(1) {}
+        }
         rt::enable_translation(partition.memory_bytes());
         rt::take_naps(&partition);
         rt::set_decrementer(rt::NEVER);
@@ -140,8 +153,10 @@ mod payload {
             kernel.work(CHILD, Work::Store, HEAP.start, [COPIED, PAGE, 7]);
             let family = kernel.work(CHILD, Work::Load, HEAP.start, [PARENT_HEAP, PAGE, 0]);
             check(family, (PARENT_HEAP - COPIED) * process + COPIED * 7);
-            kernel.exec(CHILD);
-            child(kernel, settings, process == settings.processes, &mut numbers, &mut check);
+            if settings.execs {
+                kernel.exec(CHILD);
+                child(kernel, settings, process == settings.processes, &mut numbers, &mut check);
+            }
             kernel.exit(CHILD);
             kernel.work(PARENT, Work::Store, HEAP.start, [PARENT_HEAP, PAGE, process + 1]);
         }

@@ -147,7 +147,8 @@ where
             Translation::Radix if description.has_superpages => return Err(failed(&NO_SUPERPAGES)),
             Translation::Radix => radix::check(H::PROCESSOR).map_err(|error| failed(&error))?,
             Translation::Hash => {
-                let checked = hash::check(H::PROCESSOR, pvr, &threads, bundle.registers);
+                let (registers, calls) = (bundle.registers, bundle.hash_calls);
+                let checked = hash::check(H::PROCESSOR, pvr, &threads, registers, calls);
                 checked.map_err(|error| failed(&error))?;
             }
         }
@@ -244,6 +245,7 @@ where
         slice: slice_within(ticks(u64::from(slice), frequency)),
         patience: PATIENCE_SECONDS * frequency,
         registers: bundle.registers,
+        hash_calls: bundle.hash_calls,
     };
     hal.mitigate(Mitigations::new(bundle.mitigations, &firmware));
     let cores = threads.iter().map(|thread| thread.core).collect();

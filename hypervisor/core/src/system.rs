@@ -6,7 +6,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use arch::bundle::RegisterPolicy;
+use arch::bundle::{HashCallPolicy, RegisterPolicy};
 
 use crate::console::Console;
 use crate::devices::Devices;
@@ -40,6 +40,8 @@ pub struct Policy {
     pub patience: u64,
     /// Where the registers of a vCPU go that gives up the processor.
     pub registers: RegisterPolicy,
+    /// Where calls of a hashed page table are answered.
+    pub hash_calls: HashCallPolicy,
 }
 
 /// All partitions on all hardware threads.

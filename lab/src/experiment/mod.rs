@@ -637,6 +637,7 @@ impl Experiment {
                         has_one_partition_per_core: policy.has_one_partition_per_core(),
                         map: policy.map(file)?,
                         prefetch: policy.prefetch(file)?,
+                        hash_calls: policy.hash_calls(file)?,
                         ..Sharing::default()
                     };
                     (Work::Partitions { partitions, sharing }, expect)

@@ -4,9 +4,14 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use arch::bundle::HashCallPolicy;
+use lab::on_simulator;
+use lab::partition_file::PartitionFile;
 use lab::system::System;
-use system_tests::containment::{self, on_threads};
-use system_tests::{number_from, root, system_of, usual_files};
+use lab::user_file::Files;
+use simulator::NoObserver;
+use system_tests::containment::{self, on_power8, on_threads};
+use system_tests::{SEED, number_from, root, system_of, usual_files};
 
 /// Each of an example's partitions with this payload has a hashed page table.
 fn hashed(file: &str, payload: &str, changes: &[(&str, &str)]) -> System {
@@ -122,4 +127,87 @@ fn a_partition_without_a_table_is_refused_the_calls() {
          arguments = \"mode=hash-full\"\n";
     let console = console(system_of(text), [1, 1, 1]);
     assert!(console.contains("misbehave: hash-full: still here"), "{console}");
+}
+
+/// A system whose calls of hashed page tables are answered elsewhere, which no file but an experiment can ask for.
+fn answered(calls: HashCallPolicy, text: &str) -> System {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("hash.toml");
+    fs::write(&path, text).expect("a temporary file");
+    let file = PartitionFile::read(&path, &Files::default());
+    let mut file = file.unwrap_or_else(|failure| panic!("{failure}"));
+    file.sharing.hash_calls = calls;
+    System::with_partitions(&file.partitions, &file.sharing, file.machine, SEED)
+        .unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+/// Kernels that fork and exit, with and without superpages of the hypervisor's, beside one that calls at random.
+fn forks(mitigations: &str) -> String {
+    let churn = |name: &str, more: &str| {
+        format!(
+            "[[partition]]\nname = \"{name}\"\npayload = \"churn\"\nmemory = \"128 MiB\"\nvcpus = 1\n\
+             translation = \"hash\"\narguments = \"superpages=off processes=1 passes=1 spins=100 calls=64 naps={}\"\n\
+             {more}\n",
+            if more.is_empty() { 0 } else { 12 }
+        )
+    };
+    let random = "[[partition]]\nname = \"random\"\npayload = \"misbehave\"\nmemory = \"16 MiB\"\nvcpus = 1\n\
+         translation = \"hash\"\narguments = \"mode=hypercalls calls=1000\"\n";
+    format!(
+        "slice_us = 500\npolicy = {{ mitigations = \"{mitigations}\" }}\n{}{}{random}",
+        churn("plain", ""),
+        churn("large", "superpages = true")
+    )
+}
+
+const FORKED: [&str; 3] = [
+    "[plain] churn: off, 1 processes, 8 copies, 0 wrong",
+    "[large] churn: off, 1 processes, 8 copies, 0 wrong",
+    "[random] misbehave: hypercalls: still here",
+];
+
+#[test]
+fn calls_do_the_same_wherever_they_are_answered() {
+    for (calls, mitigations) in [
+        (HashCallPolicy::Middle, "off"),
+        (HashCallPolicy::Middle, "firmware"),
+        (HashCallPolicy::Full, "off"),
+        (HashCallPolicy::Full, "firmware"),
+    ] {
+        let console = console(answered(calls, &forks(mitigations)), [1, 2, 1]);
+        for line in FORKED {
+            assert!(console.contains(line), "{calls:?} {mitigations}: {console}");
+        }
+    }
+}
+
+/// Each way takes more instructions than the one before, or it would not be another one.
+#[test]
+fn calls_take_another_way_if_an_experiment_asks_for_it() {
+    const CALLS: &str = "[[partition]]\nname = \"calls\"\npayload = \"hash-calls\"\nmemory = \"16 MiB\"\n\
+         vcpus = 1\ntranslation = \"hash\"\narguments = \"call=read calls=2000\"\n";
+    let steps = HashCallPolicy::ALL.map(|calls| {
+        let mut machine = on_simulator::start(&answered(calls, CALLS)).unwrap();
+        on_simulator::run(&mut machine, &mut NoObserver, |_| Ok(())).unwrap();
+        machine.state().steps()
+    });
+    // Of 4500 calls that are made before, in and for the region; `full` goes through the dispatcher.
+    let [fast, middle, full] = steps;
+    assert!(middle > fast + 4500 * 10, "{steps:?}");
+    assert!(full > middle + 4500 * 300, "{steps:?}");
+}
+
+/// Where the hypervisor runs with relocation off there is no middle way.
+#[test]
+fn a_power8_answers_calls_when_the_vcpu_has_left_and_refuses_the_middle_way() {
+    let full = on_power8(answered(HashCallPolicy::Full, &forks("firmware")));
+    let console = console(full, [1, 2, 2]);
+    for line in FORKED {
+        assert!(console.contains(line), "{console}");
+    }
+    let middle = on_power8(answered(HashCallPolicy::Middle, &forks("firmware")));
+    let (transcript, _) = containment::watched(&on_threads(middle, [1, 1, 1]));
+    let console = transcript.lines().join("\n");
+    let refusal = "partition: plain: hash_calls = \"middle\" needs a hypervisor that runs with relocation on: on POWER8 it never does";
+    assert!(console.contains(refusal), "{console}");
 }

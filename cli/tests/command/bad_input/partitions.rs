@@ -162,6 +162,16 @@ fn partition_files() {
         ),
         (
             "vcpus = 1\n",
+            "vcpus = 1\n[policy]\nhash_calls = 'middle'\n",
+            "bad.toml:7: only an experiment has `hash_calls = \"middle\"`: it makes calls slower; leave it out",
+        ),
+        (
+            "vcpus = 1\n",
+            "vcpus = 1\n[policy]\nhash_calls = 'fasd'\n",
+            "bad.toml:7: no policy for calls of a hashed page table is called `fasd`; did you mean `fast`?",
+        ),
+        (
+            "vcpus = 1\n",
             "vcpus = 1\n[policy]\nregisters = 'owed'\n",
             "bad.toml:7: no policy for registers is called `owed`; did you mean `owned`?",
         ),

@@ -229,6 +229,10 @@ impl<H: Enter> Running<'_, H> {
                 self.registers.retry(*arguments);
                 None
             }
+            Departure::CallsTable => {
+                self.answer_of_table();
+                None
+            }
             _ => None,
         };
         sleep.map_or(activity::Next::Ready, activity::Next::Sleeps)

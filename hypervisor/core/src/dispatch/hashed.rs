@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 
 use arch::papr::Hypercall;
+use arch::papr::status::H_FUNCTION;
 
 use crate::hal::Hal;
 use crate::hash_table::HashTable;
@@ -33,6 +34,27 @@ impl<H: Hal> Running<'_, H> {
         self.registers.answer([0; 3]);
         self.departure = Some(Departure::Retries(again));
         true
+    }
+
+    /// Makes the vCPU leave with a call of the hashed page table, which the dispatcher answers.
+    pub fn leaves_with(&mut self, call: Hypercall, arguments: [u64; WORDS]) {
+        self.registers.gpr[3] = call as u64;
+        self.registers.gpr[4..12].copy_from_slice(&arguments);
+        self.departure = Some(Departure::CallsTable);
+    }
+
+    /// Answers it.
+    #[cold]
+    pub(super) fn answer_of_table(&mut self) {
+        let words: &[u64; WORDS + 1] =
+            self.registers.gpr[3..].first_chunk().expect("a call's number and arguments");
+        let [number, arguments @ ..] = *words;
+        let answer =
+            Hypercall::of_hash_table(number).and_then(|call| self.hash_hypercall(call, arguments));
+        let (status, outputs) = answer.unwrap_or((H_FUNCTION, [0; WORDS]));
+        self.registers.answer([0; 3]);
+        self.registers.gpr[3] = status as u64;
+        self.registers.gpr[4..12].copy_from_slice(&outputs);
     }
 
     /// Answers a call of the hashed page table with the arguments r4 to r11: the status, and r4 to r11. `None` if the

@@ -7,7 +7,11 @@ use std::vec;
 use std::vec::Vec;
 
 use arch::address::GuestRealAddress;
-use arch::bundle::RegisterPolicy;
+use arch::bundle::{HashCallPolicy, RegisterPolicy, Translation};
+use arch::hash::{first, second};
+use arch::papr::Hypercall;
+use arch::papr::hashed::EXACT;
+use arch::papr::status::{H_FUNCTION, H_NOT_FOUND, H_SUCCESS};
 use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, msr};
 
@@ -70,7 +74,12 @@ fn run(
     let start = hal.timebase.get();
     let console = Console::default();
     console.set_shared(partitions.len() > 1);
-    let policy = Policy { slice: SLICE, patience: PATIENCE, registers: RegisterPolicy::Owned };
+    let policy = Policy {
+        slice: SLICE,
+        patience: PATIENCE,
+        registers: RegisterPolicy::Owned,
+        hash_calls: HashCallPolicy::Fast,
+    };
     let system = System::new(hal, &console, policy, partitions, schedule, vec![0]);
     system.run_thread(0);
     let meter = *system.schedule.lock().meter(0);
@@ -380,7 +389,12 @@ fn several_vcpus_that_run_at_a_time_keep_their_partitions_limit_within_a_slice()
     let (mut partitions, schedule) = on_threads(4, &hal, &[4]);
     partitions[0].time_limit = Some(LIMIT);
     let console = Console::default();
-    let policy = Policy { slice: SLICE, patience: PATIENCE, registers: RegisterPolicy::Owned };
+    let policy = Policy {
+        slice: SLICE,
+        patience: PATIENCE,
+        registers: RegisterPolicy::Owned,
+        hash_calls: HashCallPolicy::Fast,
+    };
     let cores = (0..4).collect();
     let system = System::new(&hal, &console, policy, partitions, schedule, cores);
     let stays = Rc::new(RefCell::new(Vec::new()));
@@ -516,7 +530,12 @@ fn a_core_forgets_what_a_vcpu_left_there_before_the_next_one_comes() {
     let hal = Fake::new(8 << 20);
     let (partitions, schedule) = on_threads(4, &hal, &[2]);
     let console = Console::default();
-    let policy = Policy { slice: SLICE, patience: PATIENCE, registers: RegisterPolicy::Owned };
+    let policy = Policy {
+        slice: SLICE,
+        patience: PATIENCE,
+        registers: RegisterPolicy::Owned,
+        hash_calls: HashCallPolicy::Fast,
+    };
     let cores = vec![0, 0, 1, 1];
     let system = System::new(&hal, &console, policy, partitions, schedule, cores);
     hal.play(|_, _, _, _| Departure::AwaitsProd);
@@ -971,4 +990,57 @@ fn what_is_over_is_not_suspended() {
         };
         assert_eq!(ended[0].life.outcome(), Some(&expected));
     }
+}
+
+/// A vCPU that leaves with a call of its table goes on behind the call with its answer, and nothing of others' is in
+/// what a call may lose.
+#[test]
+fn the_dispatcher_answers_a_call_that_the_vcpu_has_left_with() {
+    let hal = Fake::new(8 << 20);
+    let pc = Rc::new(RefCell::new(Vec::new()));
+    let seen = pc.clone();
+    hal.play(move |hal, guest, _, until| {
+        hal.timebase.set(until.min(hal.timebase.get() + 1));
+        let registers = guest.partition.vcpus[0].registers.as_mut().unwrap();
+        let mut seen = seen.borrow_mut();
+        seen.push((registers.pc, registers.gpr[..13].to_vec(), registers.ctr));
+        let (number, arguments) = match seen.len() {
+            1 => (Hypercall::Enter as u64, [EXACT, 9, first::V, second::M, 5, 6, 7, 8]),
+            2 => (Hypercall::Read as u64, [0, 9, 3, 4, 5, 6, 7, 8]),
+            3 => (Hypercall::Remove as u64, [0, 10, 3, 4, 5, 6, 7, 8]),
+            // Nobody but the hal makes it, of what it has found to be one of the table's.
+            4 => (Hypercall::Cede as u64, [1; 8]),
+            _ => return Departure::Ended(Outcome::PoweredOff),
+        };
+        registers.gpr[3] = number;
+        registers.gpr[4..12].copy_from_slice(&arguments);
+        (registers.gpr[0], registers.gpr[12], registers.ctr, registers.pc) = (1, 2, 3, 0x500);
+        Departure::CallsTable
+    });
+    let setup = partitions(&hal, &[1]);
+    let (mut made, schedule) = setup;
+    let hashed = Partition::translated(
+        &hal,
+        String::from("0"),
+        1,
+        Range::new(0, 2 * MIB),
+        Translation::Hash,
+        false,
+    );
+    let mut hashed = hashed.unwrap();
+    core::mem::swap(&mut hashed.vcpus, &mut made[0].vcpus);
+    core::mem::swap(&mut hashed.life, &mut made[0].life);
+    let ended = run(&hal, (vec![hashed], schedule));
+    assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
+    let answers = [
+        (H_SUCCESS, [9, 0, 0]),
+        (H_SUCCESS, [first::V, second::M, 0]),
+        (H_NOT_FOUND, [0; 3]),
+        (H_FUNCTION, [0; 3]),
+    ];
+    for ((pc, gpr, ctr), (status, outputs)) in pc.borrow()[1..].iter().zip(answers) {
+        assert_eq!((*pc, gpr[3] as i64, &gpr[4..7]), (0x500, status, &outputs[..]));
+        assert_eq!((gpr[0], &gpr[7..13], *ctr), (0, &[0; 6][..], 0));
+    }
+    assert_eq!(pc.borrow().len(), 5);
 }

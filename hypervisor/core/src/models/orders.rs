@@ -24,7 +24,12 @@ use crate::vcpu::registers::Registers;
 use crate::vcpu_id::VcpuId;
 
 /// A slice never ends, so that nobody is saved by it.
-const POLICY: Policy = Policy { slice: FAR, patience: 1_000_000, registers: RegisterPolicy::Owned };
+const POLICY: Policy = Policy {
+    slice: FAR,
+    patience: 1_000_000,
+    registers: RegisterPolicy::Owned,
+    hash_calls: HashCallPolicy::Fast,
+};
 /// Bytes for the image of a partition.
 const AREA_BYTES: u64 = 0x4_0000;
 /// A decrementer that does not expire.

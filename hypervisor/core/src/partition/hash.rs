@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use arch::address::GuestRealAddress;
-use arch::bundle::RegisterPolicy;
+use arch::bundle::{HashCallPolicy, RegisterPolicy};
 use arch::hash::{LARGE_PAGES, base_code};
 use arch::processor::Processor;
 use arch::registers::lpcr;
@@ -44,6 +44,8 @@ pub enum HashError {
     Mixed(u32),
     /// The hypervisor was told to move all registers at each exit.
     Eager,
+    /// The hypervisor was told to answer calls in a translated context, and has none on this processor.
+    Middle(Processor),
 }
 
 impl fmt::Display for HashError {
@@ -53,6 +55,10 @@ impl fmt::Display for HashError {
                 f,
                 "translation = \"hash\" needs a POWER9 from DD2.2 on, or one hardware thread for each core: before \
                  it threads of a core cannot translate in both ways; this machine's PVR is {pvr:#010x}"
+            ),
+            Self::Middle(processor) => write!(
+                f,
+                "hash_calls = \"middle\" needs a hypervisor that runs with relocation on: on {processor} it never does",
             ),
             Self::Eager => f.write_str(
                 "translation = \"hash\" and registers = \"eager\" do not go together: that is KVM's way with radix",
@@ -74,6 +80,7 @@ pub fn check(
     pvr: u32,
     threads: &[HardwareThread],
     registers: RegisterPolicy,
+    calls: HashCallPolicy,
 ) -> Result<(), HashError> {
     let shares = |(index, thread): (usize, &HardwareThread)| {
         threads[..index].iter().any(|other| other.core == thread.core)
@@ -81,6 +88,9 @@ pub fn check(
     let is_mixed = processor.facts().has_radix() && pvr & REVISION < MIXES_FROM;
     if is_mixed && threads.iter().enumerate().any(shares) {
         return Err(HashError::Mixed(pvr));
+    }
+    if calls == HashCallPolicy::Middle && !processor.facts().has_radix() {
+        return Err(HashError::Middle(processor));
     }
     match registers {
         RegisterPolicy::Eager { .. } => Err(HashError::Eager),

@@ -288,7 +288,7 @@ pub struct Statistics {
 
 #[cfg(test)]
 mod tests {
-    use arch::bundle::{RegisterPolicy, Translation};
+    use arch::bundle::{HashCallPolicy, RegisterPolicy, Translation};
     use arch::processor::Processor;
     use arch::registers::lpcr;
 
@@ -313,10 +313,19 @@ mod tests {
         assert_eq!(std::format!("{refusal}"), expected);
         // Two threads of a core: only POWER9 has parts that cannot translate in both ways.
         let threads = [8, 9].map(|server| HardwareThread { server, core: 0 });
-        let check = |processor, pvr| hash::check(processor, pvr, &threads, RegisterPolicy::Owned);
+        let asked = |processor, pvr, calls| {
+            hash::check(processor, pvr, &threads, RegisterPolicy::Owned, calls)
+        };
+        let check = |processor, pvr| asked(processor, pvr, HashCallPolicy::Fast);
         assert_eq!(check(Processor::Power8, 0x004D_0200), Ok(()));
         assert_eq!(check(Processor::Power9, 0x004E_1202), Ok(()));
         assert!(check(Processor::Power9, 0x004E_1201).is_err());
+        // Where the hypervisor has no translation of its own, nothing is answered in it.
+        assert_eq!(asked(Processor::Power9, 0x004E_1202, HashCallPolicy::Middle), Ok(()));
+        assert_eq!(asked(Processor::Power8, 0x004D_0200, HashCallPolicy::Full), Ok(()));
+        let refusal = asked(Processor::Power8, 0x004D_0200, HashCallPolicy::Middle).unwrap_err();
+        let expected = "hash_calls = \"middle\" needs a hypervisor that runs with relocation on: on POWER8 it never does";
+        assert_eq!(std::format!("{refusal}"), expected);
         let usual = |processor: Processor| processor.facts().usual_translation();
         assert_eq!(usual(Processor::Power8), Translation::Hash);
         assert_eq!(usual(Processor::Power9), Translation::Radix);

@@ -5,6 +5,7 @@
 use core::arch::asm;
 use core::ffi::c_void;
 
+use arch::bundle::HashCallPolicy;
 use arch::registers::msr;
 use hypervisor_core::facilities;
 use hypervisor_core::vcpu::registers::Registers;
@@ -97,6 +98,7 @@ unsafe extern "C" {
     fn hal_hypercall_real();
     fn hal_exit_real_high();
     fn hal_hypercall_hash();
+    fn hal_hypercall_hash_elsewhere();
     fn hal_exit_hash_high();
 }
 
@@ -109,8 +111,14 @@ pub(crate) struct Doors {
 impl Doors {
     /// Of a partition with radix translation, and where no partition runs.
     pub(crate) const RADIX: Self = Self { hypercall: hal_hypercall_real, exit: hal_exit_real_high };
-    /// Of one with a hashed page table.
-    pub(crate) const HASH: Self = Self { hypercall: hal_hypercall_hash, exit: hal_exit_hash_high };
+    /// Of one with a hashed page table, whose calls of it are answered as this says.
+    pub(crate) const fn of_hash(calls: HashCallPolicy) -> Self {
+        let hypercall = match calls {
+            HashCallPolicy::Fast => hal_hypercall_hash,
+            HashCallPolicy::Middle | HashCallPolicy::Full => hal_hypercall_hash_elsewhere,
+        };
+        Self { hypercall, exit: hal_exit_hash_high }
+    }
 
     /// Makes this thread's exits go there.
     ///

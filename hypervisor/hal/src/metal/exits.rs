@@ -2,6 +2,7 @@
 //! guest's r14-r31 still in the registers.
 
 use arch::address::GuestRealAddress;
+use arch::bundle::HashCallPolicy;
 use arch::interrupt::Vector;
 use arch::papr::Hypercall;
 use arch::papr::status::{H_FUNCTION, H_SUCCESS};
@@ -103,6 +104,36 @@ extern "C" fn hal_hash_hypercall(
     let running = unsafe { running() };
     running.registers.gpr[3..11].copy_from_slice(&[number, a1, a2, a3, a4, a5, a6, a7]);
     Answered { status: H_SUCCESS, what: What::Translated }
+}
+
+/// The same of a vCPU whose calls of the table are not answered there: relocation is as the hypervisor has it, and
+/// LPIDR and LPCR are the hypervisor's, where it has its own.
+#[unsafe(no_mangle)]
+extern "C" fn hal_hash_hypercall_elsewhere(
+    number: u64,
+    a1: u64,
+    a2: u64,
+    a3: u64,
+    a4: u64,
+    a5: u64,
+    a6: u64,
+    a7: u64,
+) -> Answered {
+    let Some(call) = Hypercall::of_hash_table(number) else {
+        return hal_hypercall(number, a1, a2, a3, a4, a5, a6, a7);
+    };
+    // SAFETY: this is the hypercall's handler, the vectors have stored the argument, and the vCPU is given up before
+    // another function asks for it.
+    let (running, a8) = unsafe { (running(), (*per_cpu()).r11) };
+    let arguments = [a1, a2, a3, a4, a5, a6, a7, a8];
+    if running.system.policy.hash_calls == HashCallPolicy::Full {
+        if !running.waits_for_pages(call, arguments) {
+            running.leaves_with(call, arguments);
+        }
+        // The status becomes r3 of the record, where the dispatcher looks for the number.
+        return Answered { status: number as i64, what: What::Departs };
+    }
+    of_hash_table(call, a1, a2, a3, a4, a5, a6, a7)
 }
 
 /// Not inlined, as [`known`].

@@ -7,7 +7,7 @@
 #
 # A call of the hashed page table, and one that nobody knows, is answered with relocation off and the partition's LPCR and
 # LPIDR: image and heap have the same addresses then, and nothing else is reached.
-# docs/decisions/0013-hash-calls-in-the-partitions-context.md says why.
+# docs/decisions/0013-hash-calls-in-the-partitions-context.md says why. Experiments may have them answered elsewhere.
 #
 # The segment lookaside buffer keeps the partition's entries meanwhile: radix translation does not look into it.
 #
@@ -109,6 +109,40 @@ hash_offer:
 2:  ld %r3, {GPR} + 3*8(%r11)
     li %r4, 0
     b hash_translated_answered
+
+# As hal_hypercall_hash, but all calls are answered where the hypervisor is translated, or once the vCPU has left: to measure
+# what the other way saves.
+    .globl hal_hypercall_hash_elsewhere
+hal_hypercall_hash_elsewhere:
+    b elsewhere_unguarded
+elsewhere_guarded:                      # both are done
+    ld %r12, {NOT_A_GUEST_KERNEL}(%r13)
+    std %r0, {GUEST_R13}(%r13)
+    mflr %r0
+    std %r1, {GUEST_R1}(%r13)
+    std %r2, {GUEST_R2}(%r13)
+    and. %r11, %r11, %r12               # MSR[HV] or MSR[PR]
+    std %r0, {GUEST_LR}(%r13)
+    bne- hash_refused
+    ld %r1, {STACK}(%r13)
+    site {AT_CALL}, elsewhere_guarded_again
+    ld %r2, {TOC}(%r13)
+elsewhere_goes_on:
+    ld %r12, {HOST_MSR}(%r13)
+    leave_partition %r0, %r11
+    mtmsrd %r12, 0
+    bl hal_hash_hypercall_elsewhere     # as hal_hash_hypercall, but nothing is left unanswered
+    b hash_translated_answered
+
+elsewhere_unguarded:
+    std %r11, {R11}(%r13)
+    mfspr %r11, {SRR1}
+    b elsewhere_guarded
+
+elsewhere_guarded_again:
+    guard_call %r11, %r12, %r0
+    ld %r2, {TOC}(%r13)
+    b elsewhere_goes_on
 
 hash_refused:
     rldicl. %r11, %r11, 4, 63

@@ -417,7 +417,7 @@ unsafe fn enter_hashed(
     unsafe {
         let (lpcr, offset) = ((*running).lpcr, (*running).timebase_offset());
         residents::enter(&*registers, lpcr, offset, until, now);
-        Doors::HASH.set();
+        Doors::of_hash((*running).system.policy.hash_calls).set();
         hal_enter_hash_guest(registers);
         Doors::RADIX.set();
     }

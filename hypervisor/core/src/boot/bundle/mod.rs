@@ -10,11 +10,11 @@ use core::fmt;
 use arch::address::GuestRealAddress;
 use arch::bundle::{
     ADAPTERS_MAX, ALIGNMENT, BLOCK_BYTES, BOOTARGS, COMPATIBLE, CONSOLE, DISK_DOUBLEWORDS, DISKS,
-    DISKS_MAX, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, GUEST_STOP, IMAGE, INITRD,
-    LEAST_SLICE, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy,
-    ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS,
-    SEGMENTS, SLICE, SUPERPAGES, SUSPEND_AT, TIME_LIMIT, TRANSLATION, Translation, VCPUS,
-    VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
+    DISKS_MAX, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, GUEST_STOP, HASH_CALLS,
+    HashCallPolicy, IMAGE, INITRD, LEAST_SLICE, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS,
+    MapPolicy, MitigationPolicy, ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR, REGISTERS,
+    RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, SUPERPAGES, SUSPEND_AT, TIME_LIMIT,
+    TRANSLATION, Translation, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
 };
 use arch::excess::Excesses;
 use arch::papr::tce;
@@ -41,6 +41,8 @@ pub struct Bundle {
     pub has_one_partition_per_core: bool,
     /// How the memory of partitions is reached.
     pub map: MapPolicy,
+    /// Where calls of a hashed page table are answered.
+    pub hash_calls: HashCallPolicy,
     /// The partitions, at least one.
     pub partitions: Vec<Description>,
 }
@@ -160,6 +162,8 @@ pub enum BundleError {
     OnePartitionPerCore,
     /// There is no such policy for maps.
     Map,
+    /// There is no such policy for calls of a hashed page table.
+    HashCalls,
     /// What the policy for registers leaves out is not known, or the policy is not eager.
     EagerWithout,
     /// The slice is zero or not a number.
@@ -230,6 +234,9 @@ impl fmt::Display for BundleError {
             }
             Self::Map => f.write_str(
                 "the policy for maps is not one of ours, ours-strict, ours-lazy, domain, xen-v2 and direct",
+            ),
+            Self::HashCalls => f.write_str(
+                "the policy for calls of a hashed page table is not one of fast, middle and full",
             ),
             Self::EagerWithout => f.write_str(
                 "what the policy for registers leaves out is not known, or the policy is not eager",
@@ -397,6 +404,13 @@ pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Bundle, BundleError> {
             named.and_then(MapPolicy::from_name).ok_or(BundleError::Map)?
         }
     };
+    let hash_calls = match root.property(HASH_CALLS) {
+        None => HashCallPolicy::default(),
+        Some(property) => {
+            let named = property.value_as::<&str>().ok();
+            named.and_then(HashCallPolicy::from_name).ok_or(BundleError::HashCalls)?
+        }
+    };
     Ok(Bundle {
         slice,
         console,
@@ -404,6 +418,7 @@ pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Bundle, BundleError> {
         mitigations,
         has_one_partition_per_core,
         map,
+        hash_calls,
         partitions,
     })
 }

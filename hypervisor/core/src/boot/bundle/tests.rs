@@ -4,10 +4,10 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use arch::bundle::{
-    BOOTARGS, COMPATIBLE, CONSOLE, EAGER_WITHOUT, ENTRY, FILE_BYTES, INITRD, LEAST_SLICE, MAP,
-    MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy, ONE_PARTITION_PER_CORE,
-    PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENTS, SLICE, SUPERPAGES, TIME_LIMIT,
-    TRANSLATION, Translation, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
+    BOOTARGS, COMPATIBLE, CONSOLE, EAGER_WITHOUT, ENTRY, FILE_BYTES, HASH_CALLS, HashCallPolicy,
+    INITRD, LEAST_SLICE, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy,
+    ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENTS, SLICE,
+    SUPERPAGES, TIME_LIMIT, TRANSLATION, Translation, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
 };
 use arch::excess::{Excess, Excesses};
 use dtoolkit::ToPropertyValue;
@@ -203,6 +203,21 @@ fn the_policy_for_maps_is_one_that_there_is() {
         assert_eq!(with(policy.name()), Ok(policy));
     }
     assert_eq!(with("theirs"), Err(BundleError::Map));
+}
+
+#[test]
+fn the_policy_for_calls_of_a_hashed_page_table_is_one_that_there_is() {
+    let with = |name: &str| {
+        let mut tree = DeviceTree::from_fdt(&dtoolkit::fdt::Fdt::new(&manifest(|_| {})).unwrap());
+        add(&mut tree.root, HASH_CALLS, name);
+        parse(&tree.to_dtb(), FILE).map(|bundle| bundle.hash_calls)
+    };
+    let plain = parse(&manifest(|_| {}), FILE).map(|bundle| bundle.hash_calls);
+    assert_eq!(plain, Ok(HashCallPolicy::Fast));
+    for policy in HashCallPolicy::ALL {
+        assert_eq!(with(policy.name()), Ok(policy));
+    }
+    assert_eq!(with("slow"), Err(BundleError::HashCalls));
 }
 
 #[test]
