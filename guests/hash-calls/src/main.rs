@@ -4,12 +4,17 @@
 //! one call, `protect` changes what one allows, `read` reads it. The kernel is translated; no entry is ever used.
 //! Two calls one behind the other are for one group, which is a cache line, and groups come in their order; with
 //! `order=scattered` each call but `bulk-remove` is for a group of its own, in no order.
-//! With two vCPUs the second one stops itself before, so that it has run where nobody says it has nothing cached.
+//! With two vCPUs the second one stops itself before, so that it has run where nobody says it has nothing cached. With
+//! `others=call` all others make the same calls meanwhile, each in groups of its own, without end: those that enter or
+//! remove do both, by turns. The first one's entries have to fit into its share of the groups then, a 32nd.
+//! `warm-up=N` calls come before the first mark, 500 without it.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 #[cfg(target_os = "none")]
 mod payload {
+    use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
     use arch::hash::{EntryForm, first, second};
     use arch::marker::{Mark, Region};
     use arch::papr::status::H_SUCCESS;
@@ -26,6 +31,10 @@ mod payload {
     /// Groups of the table, and an odd number whose multiples come to each of them once, in no order.
     const GROUPS: u64 = 0x10_0000 / 128;
     const SCATTER: u64 = 0x9E37_79B1;
+    /// Entries of a vCPU's share of the groups.
+    const SHARE: u64 = 2 * GROUPS / 32;
+    /// Calls of every other vCPU before the first one begins.
+    const WARM_UP_OF_OTHERS: u64 = 20;
     /// Where an entry for a call is: the last slot but one of a group, which the payload's own pages leave free.
     const PLACE: u64 = 6;
 
@@ -70,8 +79,64 @@ mod payload {
         rt::hypercall_of_eight(Hypercall::BulkRemove as u64, pairs)
     }
 
+    /// Which call the others make, by its place here.
+    static CALL: AtomicU32 = AtomicU32::new(0);
+    const CALLS_OF_OTHERS: [&str; 4] = ["enter", "remove", "protect", "read"];
+    /// All vCPUs run.
+    static STARTED: AtomicU32 = AtomicU32::new(0);
+    /// vCPUs that call beside the first one.
+    static CALLING: AtomicU32 = AtomicU32::new(0);
+    /// The first one has done.
+    static ENDED: AtomicU32 = AtomicU32::new(0);
+
+    /// What every other vCPU does: it calls until the first one has done.
+    fn others(vcpu: u32) {
+        rt::join_translation();
+        let share = u64::from(vcpu) * SHARE..u64::from(vcpu + 1) * SHARE;
+        let call: fn(u64) -> i64 = match CALLS_OF_OTHERS[CALL.load(SeqCst) as usize] {
+            "protect" => protect,
+            "read" => read,
+            _ => |index| enter(index) | remove(index),
+        };
+        // Who starts the others needs locks that these calls may take.
+        while STARTED.load(SeqCst) == 0 {
+            core::hint::spin_loop();
+        }
+        if CALLS_OF_OTHERS[CALL.load(SeqCst) as usize] == "protect" {
+            share.clone().for_each(|index| assert_eq!(enter(index), H_SUCCESS, "H_ENTER"));
+        }
+        for (count, index) in (0..).zip(share.cycle()) {
+            if count == WARM_UP_OF_OTHERS {
+                CALLING.fetch_add(1, SeqCst);
+            }
+            if ENDED.load(SeqCst) != 0 {
+                return;
+            }
+            assert_eq!(call(index), H_SUCCESS, "call of vCPU {vcpu}");
+        }
+    }
+
+    /// Starts all others with the call `name`, and waits until all make it.
+    fn start_others(name: &str, vcpus: u32) {
+        let place = CALLS_OF_OTHERS.iter().position(|call| *call == name);
+        let place = place.unwrap_or_else(|| panic!("others=call: not for call={name}"));
+        CALL.store(place as u32, SeqCst);
+        for number in 1..vcpus {
+            assert_eq!(rt::start_vcpu(number, others), 0, "start-cpu");
+        }
+        STARTED.store(1, SeqCst);
+        while CALLING.load(SeqCst) + 1 < vcpus {
+            core::hint::spin_loop();
+        }
+    }
+
     fn hash_calls(partition: rt::Partition) {
-        if partition.vcpus() > 1 {
+        let others_call = match partition.argument("others") {
+            None => false,
+            Some("call") => true,
+            Some(other) => panic!("others={other}: only call is known"),
+        };
+        if partition.vcpus() > 1 && !others_call {
             assert_eq!(rt::start_vcpu(1, |_| ()), 0, "start-cpu");
             while !rt::is_stopped(1) {}
         }
@@ -88,31 +153,40 @@ mod payload {
             }
         };
         let calls = partition.number("calls", CALLS);
+        let warm_up = partition.number("warm-up", WARM_UP);
+        assert!(
+            !others_call || warm_up + calls <= SHARE && partition.memory_bytes() == 128 << 20,
+            "others=call: for 128 MiB, and for warm-up and calls={SHARE} together at most"
+        );
         let is_scattered = match partition.argument("order") {
             None => false,
             Some("scattered") => true,
             Some(other) => panic!("order={other}: only scattered is known"),
         };
         assert!(
-            !is_scattered || entries < 2 && WARM_UP + calls <= GROUPS,
+            !is_scattered || entries < 2 && warm_up + calls <= GROUPS,
             "order=scattered: not for call=bulk-remove, and for calls={} at most",
-            GROUPS - WARM_UP
+            GROUPS - warm_up
         );
         let place = |index: u64| {
             if is_scattered { 2 * (index.wrapping_mul(SCATTER) % GROUPS) } else { index }
         };
         let mut answers = 0;
-        for index in 0..entries * (WARM_UP + calls) {
+        if others_call {
+            start_others(name, partition.vcpus());
+        }
+        for index in 0..entries * (warm_up + calls) {
             answers |= enter(place(index)) ^ H_SUCCESS;
         }
-        for index in 0..WARM_UP {
+        for index in 0..warm_up {
             answers |= call(place(index)) ^ H_SUCCESS;
         }
         rt::mark!(Mark::Begin(REGION));
-        for index in WARM_UP..WARM_UP + calls {
+        for index in warm_up..warm_up + calls {
             answers |= call(place(index)) ^ H_SUCCESS;
         }
         rt::mark!(Mark::End(REGION));
+        ENDED.store(1, SeqCst);
         let not = if answers == 0 { "" } else { "not always " };
         rt::println!("hash-calls: {calls} of {name}, answer {not}H_SUCCESS");
     }
