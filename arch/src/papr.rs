@@ -143,6 +143,9 @@ hypercalls! {
     Protect = 0x18 "H_PROTECT";
     /// `(request, address, ...)`, four times: takes entries out of the hashed page table; to what became of each.
     BulkRemove = 0x124 "H_BULK_REMOVE";
+    /// `(address, request, ...)`, eight requests: takes entries of one block of eight pages out of the hashed page
+    /// table; to what became of each.
+    BlockRemove = 0x328 "H_BLOCK_REMOVE";
 }
 
 impl Hypercall {
@@ -170,7 +173,7 @@ const _: () = {
     }
 };
 
-/// Flags of the calls of the hashed page table, and the words of H_BULK_REMOVE
+/// Flags of the calls of the hashed page table, and the words of H_BULK_REMOVE and H_BLOCK_REMOVE
 /// (`docs/facts/papr.md#hashed-page-table`).
 pub mod hashed {
     use crate::bits::Field;
@@ -222,6 +225,32 @@ pub mod hashed {
     pub const BY_AVPN: u64 = 2;
     /// The entry's slot.
     pub const SLOT: Field = Field::new(8, 63);
+
+    /// H_BLOCK_REMOVE: requests in r5 to r12, answers in r4 to r11, of pages in one aligned block of so many. [`KIND`]
+    /// and [`SLOT`] are where H_BULK_REMOVE has them.
+    pub const BLOCK: usize = 8;
+    /// The same as a power of two.
+    pub const BLOCK_LOG2: u32 = BLOCK.trailing_zeros();
+    /// H_BLOCK_REMOVE: what became of a request.
+    pub const BLOCK_RESULT: Field = Field::new(2, 4);
+    /// [`BLOCK_RESULT`]: it is done, and R and C are there too.
+    pub const BLOCK_DONE: u64 = 0;
+    /// [`BLOCK_RESULT`]: there is no such entry, or [`BOLTED`] is set in it.
+    pub const BLOCK_MISSING: u64 = 1;
+    /// [`BLOCK_RESULT`]: the slot is not in the table, or blocks of such pages cannot be removed.
+    pub const BLOCK_WRONG: u64 = 2;
+    /// [`BLOCK_RESULT`]: its page or its segment has another size than that of the first one.
+    pub const BLOCK_UNLIKE: u64 = 3;
+    /// [`BLOCK_RESULT`]: another processor changes the entry.
+    pub const BLOCK_BUSY: u64 = 4;
+    /// [`BLOCK_RESULT`]: it is in another block than the first one.
+    pub const BLOCK_BEYOND: u64 = 5;
+    /// R and C of an entry that H_BLOCK_REMOVE has taken out.
+    pub const BLOCK_MARKS: Field = Field::new(5, 6);
+    /// H_BLOCK_REMOVE: as with [`AVPN`].
+    pub const BLOCK_BY_AVPN: u64 = 1 << 56;
+    /// Of an entry's first doubleword: H_BLOCK_REMOVE leaves it where it is.
+    pub const BOLTED: u64 = 0x10;
 }
 
 /// Bits of what H_GET_CPU_CHARACTERISTICS answers. Source: `docs/facts/papr.md#characteristics-of-the-processor`.
@@ -270,6 +299,8 @@ pub mod status {
     pub const H_SUCCESS: i64 = 0;
     /// Try again.
     pub const H_BUSY: i64 = 1;
+    /// Some of it is done.
+    pub const H_PARTIAL: i64 = 5;
     /// Nobody is at the other end.
     pub const H_CLOSED: i64 = 2;
     /// The hardware failed.
@@ -302,6 +333,7 @@ pub mod status {
             H_SUCCESS => "H_SUCCESS",
             H_BUSY => "H_BUSY",
             H_CLOSED => "H_CLOSED",
+            H_PARTIAL => "H_PARTIAL",
             H_HARDWARE => "H_HARDWARE",
             H_FUNCTION => "H_FUNCTION",
             H_PRIVILEGE => "H_PRIVILEGE",
@@ -425,9 +457,11 @@ pub mod rtas {
     pub const INT_ON: u32 = 0x200A;
     /// `display-character (character)`.
     pub const DISPLAY_CHARACTER: u32 = 0x200B;
+    /// `ibm,get-system-parameter (parameter, buffer, length)`.
+    pub const GET_SYSTEM_PARAMETER: u32 = 0x200C;
 
     /// The properties of the `/rtas` node, with their tokens.
-    pub const PROPERTIES: [(&str, u32); 12] = [
+    pub const PROPERTIES: [(&str, u32); 13] = [
         ("power-off", POWER_OFF),
         ("system-reboot", SYSTEM_REBOOT),
         ("start-cpu", START_CPU),
@@ -440,6 +474,7 @@ pub mod rtas {
         ("ibm,int-off", INT_OFF),
         ("ibm,int-on", INT_ON),
         ("display-character", DISPLAY_CHARACTER),
+        ("ibm,get-system-parameter", GET_SYSTEM_PARAMETER),
     ];
 
     /// State of a processor: stopped.
@@ -453,6 +488,13 @@ pub mod rtas {
     pub const HARDWARE: i32 = -1;
     /// RTAS return code: the arguments are wrong.
     pub const PARAMETER: i32 = -3;
+    /// RTAS return code of `ibm,get-system-parameter`: there is no such parameter.
+    pub const NOT_SUPPORTED: i32 = -3;
+    /// RTAS return code of `ibm,get-system-parameter`: the buffer is wrong.
+    pub const BUFFER: i32 = -9999;
+    /// Parameter of `ibm,get-system-parameter`: the blocks of H_BLOCK_REMOVE, each as the log2 of its pages, how many
+    /// page sizes follow, and these: bit 0 is an entry's L, bits 2:7 its code.
+    pub const TLB_BLOCKS: u32 = 50;
 }
 
 /// The instruction `sc 1`.
@@ -469,6 +511,7 @@ mod tests {
         (0, "H_SUCCESS"),
         (1, "H_BUSY"),
         (2, "H_CLOSED"),
+        (5, "H_PARTIAL"),
         (-1, "H_HARDWARE"),
         (-2, "H_FUNCTION"),
         (-3, "H_PRIVILEGE"),

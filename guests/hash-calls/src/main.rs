@@ -1,7 +1,7 @@
 //! hash-calls: a call of the hashed page table, each time for another entry, 10,000 times between two marks.
 //!
 //! The argument `call` says which: `enter` puts entries in, `remove` takes them out, `bulk-remove` takes four out in
-//! one call, `protect` changes what one allows, `read` reads it. The kernel is translated; no entry is ever used.
+//! one call, `block-remove` eight of a block of pages, `protect` changes what one allows, `read` reads it. The kernel is translated; no entry is ever used.
 //! Two calls one behind the other are for one group, which is a cache line, and groups come in their order; with
 //! `order=scattered` each call but `bulk-remove` is for a group of its own, in no order.
 //! With two vCPUs the second one stops itself before, so that it has run where nobody says it has nothing cached. With
@@ -15,7 +15,7 @@
 mod payload {
     use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-    use arch::hash::{EntryForm, first, second};
+    use arch::hash::{EntryForm, first, hash, second};
     use arch::marker::{Mark, Region};
     use arch::papr::status::H_SUCCESS;
     use arch::papr::{Hypercall, hashed};
@@ -130,6 +130,33 @@ mod payload {
         }
     }
 
+    /// The slot in which an entry of `block-remove` is, and its first doubleword: a page of 4 KiB under its own hash,
+    /// each of a block of eight in a group of its own.
+    fn of_block(index: u64) -> (u64, u64) {
+        let (vsid, offset) = (VSID + index / GROUPS, index % GROUPS << 12);
+        let address = vsid << ADDRESS_LOG2 | offset >> first::AVA_OMITS_LOG2;
+        let word = EntryForm::V2.segment_size.set(address << first::AVA_SHIFT | first::V, 1);
+        let group = hash(vsid, 40, 12, offset) % GROUPS;
+        (group * 8 + PLACE + index / GROUPS, word)
+    }
+
+    fn enter_of_block(index: u64) -> i64 {
+        let (slot, word) = of_block(index);
+        make(Hypercall::Enter, [hashed::EXACT, slot, word, second::M])
+    }
+
+    fn block_remove(index: u64) -> i64 {
+        let pages = hashed::BLOCK as u64;
+        let words = core::array::from_fn(|word| match word as u64 {
+            0 => of_block(pages * index).1 & !0x7F,
+            word => {
+                let slot = of_block(pages * index + word - 1).0;
+                hashed::KIND.set(slot, hashed::REQUEST) | hashed::BLOCK_BY_AVPN
+            }
+        });
+        rt::hypercall_of_nine_outputs(Hypercall::BlockRemove as u64, words).0
+    }
+
     fn hash_calls(partition: rt::Partition) {
         let others_call = match partition.argument("others") {
             None => false,
@@ -146,10 +173,13 @@ mod payload {
             "enter" => (enter, 0),
             "remove" => (remove, 1),
             "bulk-remove" => (bulk_remove, 4),
+            "block-remove" => (block_remove, hashed::BLOCK as u64),
             "protect" => (protect, 1),
             "read" => (read, 1),
             other => {
-                panic!("call={other}: enter, remove, bulk-remove, protect and read are known")
+                panic!(
+                    "call={other}: enter, remove, bulk-remove, block-remove, protect and read are known"
+                )
             }
         };
         let calls = partition.number("calls", CALLS);
@@ -171,6 +201,12 @@ mod payload {
         let place = |index: u64| {
             if is_scattered { 2 * (index.wrapping_mul(SCATTER) % GROUPS) } else { index }
         };
+        let enter = if name == "block-remove" { enter_of_block } else { enter };
+        assert!(
+            name != "block-remove" || entries * (warm_up + calls) <= 2 * GROUPS,
+            "call=block-remove: for calls={} at most",
+            2 * GROUPS / entries.max(1) - warm_up
+        );
         let mut answers = 0;
         if others_call {
             start_others(name, partition.vcpus());

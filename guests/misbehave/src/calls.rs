@@ -182,6 +182,10 @@ pub(crate) fn one_call(partition: rt::Partition) {
                 let request = hashed::KIND.set(round % SLOTS, hashed::REQUEST);
                 [request, 0, request + 1, 0]
             }
+            Hypercall::BlockRemove => {
+                let request = hashed::KIND.set(round % SLOTS, hashed::REQUEST);
+                [0, request, request + 1, hashed::KIND.set(0, hashed::END)]
+            }
             Hypercall::Remove | Hypercall::Protect | Hypercall::ClearRef | Hypercall::ClearMod => {
                 [0, round % SLOTS, 0, 0]
             }

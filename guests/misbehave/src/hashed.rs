@@ -112,7 +112,7 @@ pub(crate) fn race(partition: rt::Partition) {
         loop {
             let slot = numbers.below(PLACES);
             let request = |slot: u64| hashed::KIND.set(slot, hashed::REQUEST);
-            match numbers.below(6) {
+            match numbers.below(7) {
                 0 | 1 => {
                     let entry = word(VSID, slot << 23);
                     let rights = numbers.below(4);
@@ -121,6 +121,11 @@ pub(crate) fn race(partition: rt::Partition) {
                 2 => call(Hypercall::Remove, [0, slot, 0, 0]),
                 3 => call(Hypercall::Protect, [numbers.below(4), slot, 0, 0]),
                 4 => call(Hypercall::ClearRef, [0, slot, 0, 0]),
+                5 => {
+                    let other = request(numbers.below(PLACES));
+                    let end = hashed::KIND.set(0, hashed::END);
+                    call(Hypercall::BlockRemove, [0, request(slot), other, end])
+                }
                 _ => {
                     // Two requests that two vCPUs make in either order.
                     let other = request(numbers.below(PLACES));

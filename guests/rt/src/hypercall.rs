@@ -70,6 +70,35 @@ pub fn hypercall_of_eight_outputs(number: u64, arguments: [u64; 8]) -> (i64, [u6
     (status, [b1, b2, b3, b4, b5, b6, b7, b8])
 }
 
+/// Makes a hypercall with nine arguments and answers its status and r4 to r11.
+#[inline(always)]
+pub fn hypercall_of_nine_outputs(number: u64, arguments: [u64; 9]) -> (i64, [u64; 8]) {
+    let [a1, a2, a3, a4, a5, a6, a7, a8, a9] = arguments;
+    let status: i64;
+    let (b1, b2, b3, b4, b5, b6, b7, b8): (u64, u64, u64, u64, u64, u64, u64, u64);
+    // SAFETY: as for `hypercall_outputs`.
+    unsafe {
+        asm!(
+            ".long {sc}",
+            sc = const HYPERCALL_WORD,
+            inlateout("r3") number => status,
+            inlateout("r4") a1 => b1,
+            inlateout("r5") a2 => b2,
+            inlateout("r6") a3 => b3,
+            inlateout("r7") a4 => b4,
+            inlateout("r8") a5 => b5,
+            inlateout("r9") a6 => b6,
+            inlateout("r10") a7 => b7,
+            inlateout("r11") a8 => b8,
+            inlateout("r12") a9 => _,
+            out("r0") _,
+            out("ctr") _, out("xer") _, out("cr0") _, out("cr1") _, out("cr5") _, out("cr6") _, out("cr7") _,
+            options(nostack),
+        );
+    }
+    (status, [b1, b2, b3, b4, b5, b6, b7, b8])
+}
+
 /// Switches the partition off.
 pub fn power_off() -> ! {
     // Token, two arguments, one result: the arguments are the wake-up mask, which is empty.

@@ -61,7 +61,8 @@ pub use self::{
 pub use self::{
     console::read,
     hypercall::{
-        hypercall, hypercall_of_eight, hypercall_of_eight_outputs, hypercall_outputs, power_off,
+        hypercall, hypercall_of_eight, hypercall_of_eight_outputs, hypercall_of_nine_outputs,
+        hypercall_outputs, power_off,
     },
     idle::{sleep, take_naps},
     rtas::{is_stopped, rtas_call, start_vcpu, stop_self},

@@ -18,7 +18,7 @@ mod payload {
     use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::SeqCst};
 
     use arch::interrupt::Vector;
-    use arch::papr::status::{H_FUNCTION, H_PARAMETER, H_PRIVILEGE};
+    use arch::papr::status::{H_FUNCTION, H_PARAMETER, H_PARTIAL, H_PRIVILEGE, H_SUCCESS};
     use arch::papr::{Hypercall, page};
     use arch::registers::msr;
     use arch::tag::{tagged, tagged_first};
@@ -312,6 +312,10 @@ mod payload {
                 | Hypercall::GetTce => 4..7,
                 // A wrong request is answered in its place, and what is behind it stays.
                 Hypercall::BulkRemove if status == H_PARAMETER as u64 => 4..12,
+                // So is each of its requests, unless one is none.
+                Hypercall::BlockRemove if [H_SUCCESS, H_PARTIAL].contains(&(status as i64)) => {
+                    4..12
+                }
                 _ => 0..0,
             };
             expected.gpr[outputs.clone()].copy_from_slice(&after.gpr[outputs]);

@@ -165,7 +165,7 @@ fn registers(set: &Set, processor: Processor) -> Vec<Register> {
 #[must_use]
 pub fn outputs(number: u64) -> u8 {
     match Hypercall::from_number(number) {
-        Some(Hypercall::Read | Hypercall::BulkRemove) => 8,
+        Some(Hypercall::Read | Hypercall::BulkRemove | Hypercall::BlockRemove) => 8,
         Some(Hypercall::GetTermChar) => 3,
         Some(Hypercall::Ipoll | Hypercall::GetCpuCharacteristics | Hypercall::Remove) => 2,
         Some(

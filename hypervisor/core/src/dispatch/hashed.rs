@@ -3,11 +3,14 @@
 use alloc::boxed::Box;
 
 use arch::papr::Hypercall;
+use arch::papr::hashed::BLOCK;
 use arch::papr::status::H_FUNCTION;
 
 use crate::hal::Hal;
 use crate::hash_table::HashTable;
-use crate::hypercall::{HashAnswer, WORDS, divides_first, of_hash_table};
+use crate::hypercall::{
+    HashAnswer, WORDS, block_divides_first, divides_first, of_block, of_hash_table,
+};
 use crate::life::outcome::Departure;
 use crate::partition::Partition;
 use crate::vcpu::Vcpu;
@@ -21,7 +24,15 @@ impl<H: Hal> Running<'_, H> {
     pub fn waits_for_pages(&mut self, call: Hypercall, arguments: [u64; WORDS]) -> bool {
         let table = self.system.hash_table(self.place.0).filter(|table| table.has_large());
         table.is_some_and(|table| divides_first::<H>(table, call, arguments))
-            && self.makes_again(call, arguments)
+            && self.makes_again(call, arguments, 0)
+    }
+
+    /// The same of H_BLOCK_REMOVE with the arguments r4 to r12.
+    pub fn block_waits_for_pages(&mut self, arguments: [u64; 1 + BLOCK]) -> bool {
+        let table = self.system.hash_table(self.place.0).filter(|table| table.has_large());
+        let [first @ .., ninth] = arguments;
+        table.is_some_and(|table| block_divides_first::<H>(table, arguments))
+            && self.makes_again(Hypercall::BlockRemove, first, ninth)
     }
 
     #[cold]
@@ -29,17 +40,19 @@ impl<H: Hal> Running<'_, H> {
         &mut self,
         call: Hypercall,
         [a1, a2, a3, a4, a5, a6, a7, a8]: [u64; WORDS],
+        ninth: u64,
     ) -> bool {
-        let again = Box::new([call as u64, a1, a2, a3, a4, a5, a6, a7, a8]);
+        let again = Box::new([call as u64, a1, a2, a3, a4, a5, a6, a7, a8, ninth]);
         self.registers.answer([0; 3]);
         self.departure = Some(Departure::Retries(again));
         true
     }
 
     /// Makes the vCPU leave with a call of the hashed page table, which the dispatcher answers.
-    pub fn leaves_with(&mut self, call: Hypercall, arguments: [u64; WORDS]) {
+    pub fn leaves_with(&mut self, call: Hypercall, arguments: [u64; WORDS], ninth: u64) {
         self.registers.gpr[3] = call as u64;
         self.registers.gpr[4..12].copy_from_slice(&arguments);
+        self.registers.gpr[12] = ninth;
         self.departure = Some(Departure::CallsTable);
     }
 
@@ -49,16 +62,29 @@ impl<H: Hal> Running<'_, H> {
         let words: &[u64; WORDS + 1] =
             self.registers.gpr[3..].first_chunk().expect("a call's number and arguments");
         let [number, arguments @ ..] = *words;
-        let answer =
-            Hypercall::of_hash_table(number).and_then(|call| self.hash_hypercall(call, arguments));
+        let ninth = self.registers.gpr[12];
+        let [a1, a2, a3, a4, a5, a6, a7, a8] = arguments;
+        let answer = match Hypercall::of_hash_table(number) {
+            None => None,
+            Some(Hypercall::BlockRemove) => {
+                self.remove_block([a1, a2, a3, a4, a5, a6, a7, a8, ninth])
+            }
+            Some(call) => self.hash_hypercall(call, arguments),
+        };
         let (status, outputs) = answer.unwrap_or((H_FUNCTION, [0; WORDS]));
         self.registers.answer([0; 3]);
         self.registers.gpr[3] = status as u64;
         self.registers.gpr[4..12].copy_from_slice(&outputs);
     }
 
-    /// Answers a call of the hashed page table with the arguments r4 to r11: the status, and r4 to r11. `None` if the
-    /// partition has no such table.
+    /// Answers H_BLOCK_REMOVE with the arguments r4 to r12, as [`Running::hash_hypercall`] others.
+    pub fn remove_block(&self, arguments: [u64; 1 + BLOCK]) -> Option<HashAnswer> {
+        let table = self.system.hash_table(self.place.0)?;
+        Some(of_block(table, self.system.hal, arguments))
+    }
+
+    /// Answers another call of the hashed page table with the arguments r4 to r11: the status, and r4 to r11. `None` if
+    /// the partition has no such table.
     pub fn hash_hypercall(&self, call: Hypercall, arguments: [u64; WORDS]) -> Option<HashAnswer> {
         let (partition, _) = self.place;
         let table = self.system.hash_table(partition)?;

@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::hash::{self, EntryForm, GROUP_ENTRIES, VirtualPage, first, second};
-use arch::papr::hashed::{KEY_HIGH, PP0, RIGHTS};
+use arch::papr::hashed::{BLOCK, BLOCK_LOG2, BOLTED, KEY_HIGH, PP0, RIGHTS};
 
 use crate::hal::{HalError, Tables};
 use crate::sync::{Home, TableEntry, Word, spin_loop};
@@ -88,6 +88,25 @@ impl Condition {
             && (!self.is_own || taken.first & OWN != 0)
     }
 }
+
+/// Why an entry stays that was to go with others of a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kept {
+    /// It is not there, or its condition does not hold, or it is bolted.
+    Missing,
+    /// No block of such pages goes at once.
+    Wrong,
+    /// Its page or its segment has another size than that of the first one.
+    Unlike,
+    /// Somebody else has it.
+    Busy,
+    /// It is in another block than the first one.
+    Beyond,
+}
+
+/// log2 of the bytes of the largest base page of which a block goes at once: the abbreviated address of a block of
+/// larger ones would not be that of each of its pages.
+pub const BLOCK_BASE_LOG2_MAX: u32 = 16;
 
 /// A table.
 #[derive(Debug)]
@@ -308,6 +327,88 @@ impl HashTable {
         }
         self.free(hal, &mut taken, &mut removed);
         removed
+    }
+
+    /// Takes the entries in these slots of the table out that are in one block of pages of one size, that of the first,
+    /// each on its condition, and no translation by them is left. Waits for nobody: who has an entry keeps it.
+    pub fn remove_block<H: Tables>(
+        &self,
+        hal: &H,
+        requests: [Option<(u64, Condition)>; BLOCK],
+    ) -> [Option<Result<Written, Kept>>; BLOCK] {
+        let mut taken = [const { None }; BLOCK];
+        let mut refused = [None; BLOCK];
+        let mut block = None;
+        for (index, request) in requests.into_iter().enumerate() {
+            let Some((slot, condition)) = request else { continue };
+            match self.take_of_block::<H>(slot, condition, &mut block) {
+                Ok(found) => {
+                    found.entry.give(LOCK);
+                    taken[index] = Some(found);
+                }
+                Err(kept) => refused[index] = Some(kept),
+            }
+        }
+        let mut removed = [None; BLOCK];
+        self.free(hal, &mut taken, &mut removed);
+        core::array::from_fn(|index| match refused[index] {
+            Some(kept) => Some(Err(kept)),
+            None => removed[index].map(Ok),
+        })
+    }
+
+    /// Locks the entry in a slot of the table if nobody has it, and it may go with the block of those before.
+    fn take_of_block<H: Tables>(
+        &self,
+        slot: u64,
+        condition: Condition,
+        block: &mut Option<VirtualPage>,
+    ) -> Result<Taken<'_>, Kept> {
+        let (entry, kept) = self.at(slot).ok_or(Kept::Wrong)?;
+        if entry.first() & (first::V | LOCK) == 0 {
+            return Err(Kept::Missing);
+        }
+        let first = entry.add(LOCK);
+        if first & LOCK != 0 {
+            return Err(Kept::Busy);
+        }
+        let taken = Taken { slot, entry, kept, first };
+        let refusal = Self::keeps::<H>(&taken, condition, block);
+        refusal.map_or(Ok(taken), |kept| {
+            entry.give(first);
+            Err(kept)
+        })
+    }
+
+    /// Why an entry stays, if it does; `block` is the one of the entries before, and of this one if it is the first.
+    fn keeps<H: Tables>(
+        taken: &Taken<'_>,
+        condition: Condition,
+        block: &mut Option<VirtualPage>,
+    ) -> Option<Kept> {
+        if taken.first & first::V == 0 || taken.first & BOLTED != 0 {
+            return Some(Kept::Missing);
+        }
+        let page = taken.page::<H>();
+        let base_log2 = page.size.base_log2;
+        if base_log2 > BLOCK_BASE_LOG2_MAX {
+            return Some(Kept::Wrong);
+        }
+        if !condition.holds::<H>(taken) {
+            return Some(Kept::Missing);
+        }
+        let of_block = VirtualPage { address: page.address >> (base_log2 + BLOCK_LOG2), ..page };
+        match block.replace(of_block) {
+            None => None,
+            Some(before) => {
+                *block = Some(before);
+                if (before.size, before.segment_size) != (of_block.size, of_block.segment_size) {
+                    Some(Kept::Unlike)
+                } else {
+                    (before.address != of_block.address).then_some(Kept::Beyond)
+                }
+            }
+        }
     }
 
     /// Frees entries that are not valid any more, once no translation by them is left.

@@ -10,11 +10,14 @@ use arch::hash::{
 };
 use arch::papr::Hypercall;
 use arch::papr::hashed::{
-    AND_CONDITION, AVPN, BY_AVPN, CONDITION, DONE, END, EXACT, KIND, MARKS, MISSING, READ_4,
-    REQUEST, RESPONSE, RESULT, SLOT, WRONG,
+    AND_CONDITION, AVPN, BLOCK, BLOCK_BEYOND, BLOCK_BUSY, BLOCK_BY_AVPN, BLOCK_DONE, BLOCK_LOG2,
+    BLOCK_MARKS, BLOCK_MISSING, BLOCK_RESULT, BLOCK_UNLIKE, BLOCK_WRONG, BOLTED, BY_AVPN,
+    CONDITION, DONE, END, EXACT, KIND, MARKS, MISSING, READ_4, REQUEST, RESPONSE, RESULT, SLOT,
+    WRONG,
 };
 use arch::papr::status::{
-    H_FUNCTION, H_NOT_FOUND, H_PARAMETER, H_PTEG_FULL, H_SUCCESS, H_UNSUPPORTED_FLAG_START,
+    H_FUNCTION, H_NOT_FOUND, H_PARAMETER, H_PARTIAL, H_PTEG_FULL, H_SUCCESS,
+    H_UNSUPPORTED_FLAG_START,
 };
 use proptest::prelude::*;
 
@@ -22,7 +25,7 @@ use super::entry::{as_written, of_real_mode, page_of};
 use super::{Checked, HashTable, OWN, bytes_log2};
 use crate::fake::Fake;
 use crate::guest_memory::given::Given;
-use crate::hypercall::{WORDS, of_hash_table};
+use crate::hypercall::{WORDS, of_block, of_hash_table};
 use crate::memory::Range;
 
 const MEMORY: Range = Range::new(0x300_0000, 0x200_0000);
@@ -41,8 +44,12 @@ impl Machine {
     }
 
     fn call(&self, call: Hypercall, arguments: &[u64]) -> (i64, [u64; WORDS]) {
-        let mut words = [0; WORDS];
+        let mut words = [0; 1 + BLOCK];
         words[..arguments.len()].copy_from_slice(arguments);
+        if call == Hypercall::BlockRemove {
+            return of_block(&self.table, &self.fake, words);
+        }
+        let [words @ .., _] = words;
         of_hash_table(&self.table, &self.given, &self.fake, call, words)
     }
 
@@ -219,6 +226,84 @@ fn several_are_taken_out_at_once() {
     assert_eq!([0, 2].map(|index| RESULT.get(words[index])), [DONE, WRONG]);
     assert_eq!(words[4], rest[4]);
     assert_ne!(machine.table.read::<Fake>(entries[2].0), [0; 2]);
+}
+
+/// A request of H_BLOCK_REMOVE.
+fn request(slot: u64, by_avpn: bool) -> u64 {
+    KIND.set(slot, REQUEST) | if by_avpn { BLOCK_BY_AVPN } else { 0 }
+}
+
+/// What became of one: result, R and C, slot.
+fn result(word: u64) -> (u64, u64, u64) {
+    assert_eq!(KIND.get(word), RESPONSE);
+    (BLOCK_RESULT.get(word), BLOCK_MARKS.get(word), SLOT.get(word))
+}
+
+#[test]
+fn a_block_goes_at_once_and_what_is_not_of_it_stays() {
+    let machine = Machine::new();
+    let enter = |(slot, [word, page]): (u64, [u64; 2])| {
+        assert_eq!(machine.call(Hypercall::Enter, &[EXACT, slot, word, page]).0, H_SUCCESS);
+        (slot, word)
+    };
+    let pages = [0x8000, 0x9000, 0xF000, 0x1_0000].map(|offset| enter(small(offset)));
+    let (word, slot) = (pages[0].1, |index: usize| pages[index].0);
+    let used = &machine.table.entries[slot(1) as usize];
+    used.set_second(used.second() | second::C);
+    let medium = enter(written(LARGE_PAGES[2], 28, 0x321, 0, 0));
+    let (bolted, [bolted_word, page]) = small(0xA000);
+    enter((bolted, [bolted_word | BOLTED, page]));
+    machine.forgotten();
+    let outside = machine.table.slots();
+    let call = |requests: &[u64]| {
+        let mut words = [KIND.set(0, END); 1 + BLOCK];
+        words[0] = word & !0x7F;
+        words[1..=requests.len()].copy_from_slice(requests);
+        machine.call(Hypercall::BlockRemove, &words)
+    };
+    // Something that is no request: nothing is done, whatever comes before.
+    for kind in [0, RESPONSE] {
+        assert_eq!(call(&[request(slot(0), true), KIND.set(slot(1), kind)]).0, H_PARAMETER);
+    }
+    assert_eq!(machine.forgotten().len(), 0);
+    let (status, words) = call(&[
+        request(outside, true),
+        request(bolted, true),
+        request(slot(0), true),
+        request(medium.0, false),
+        request(slot(1), false),
+        request(slot(3), true),
+        // It is taken already, and nobody waits.
+        request(slot(0), true),
+        request(slot(2), true),
+    ]);
+    let expected = [
+        (BLOCK_WRONG, 0, outside),
+        (BLOCK_MISSING, 0, bolted),
+        (BLOCK_DONE, 0, slot(0)),
+        (BLOCK_UNLIKE, 0, medium.0),
+        (BLOCK_DONE, 1, slot(1)),
+        (BLOCK_BEYOND, 0, slot(3)),
+        (BLOCK_BUSY, 0, slot(0)),
+        (BLOCK_DONE, 0, slot(2)),
+    ];
+    assert_eq!((status, words.map(result)), (H_PARTIAL, expected));
+    assert_eq!(machine.forgotten().len(), 3);
+    for stays in [bolted, medium.0, slot(3)] {
+        assert_ne!(machine.table.read::<Fake>(stays), [0; 2]);
+    }
+    // Another address, an empty slot, and what is behind the end.
+    let other = small(1 << 23).1[0] & !0x7F;
+    let words = [other, request(slot(3), true), request(slot(0), false), KIND.set(0, END)];
+    let (status, answers) = machine.call(Hypercall::BlockRemove, &words);
+    assert_eq!(status, H_PARTIAL);
+    assert_eq!([0, 1].map(|index| result(answers[index]).0), [BLOCK_MISSING; 2]);
+    assert_eq!(answers[2], KIND.set(0, END));
+    assert_eq!(call(&[request(slot(3), true)]).0, H_SUCCESS);
+    assert_eq!(call(&[]).0, H_SUCCESS);
+    // Pages of 16 MiB lie under several addresses.
+    let large = enter(written(LARGE_PAGES[4], 40, 0x5, 0, 0));
+    assert_eq!(result(call(&[request(large.0, false)]).1[0]).0, BLOCK_WRONG);
 }
 
 #[test]
@@ -437,5 +522,92 @@ fn both_forms_of_an_entry_say_the_same() {
         let (checked, _) = of_real_mode(form, GuestRealAddress(0x5000), real);
         let entry = [checked.first, checked.second];
         assert_eq!((form.segment_size_of(entry), entry[1] & form.address), (1, real.0));
+    }
+}
+
+proptest! {
+    /// What H_BLOCK_REMOVE does to each of its entries is what a list of them says: entries are named by where their
+    /// pages lie, and the model knows neither slots' hashes nor locks.
+    #[test]
+    fn a_block_is_what_a_list_of_pages_says(
+        entered in prop::collection::vec((0u64..40, 0usize..3, any::<bool>(), 0u64..4), 1..12),
+        named in prop::collection::vec((0usize..14, any::<bool>()), 0..9),
+        address in 0u64..40,
+    ) {
+        /// Of 4 KiB, of 64 KiB in a segment of pages of 64 KiB, and of 16 MiB alone.
+        const SIZES: [PageSize; 3] = [SMALL, LARGE_PAGES[2], LARGE_PAGES[4]];
+        let machine = Machine::new();
+        let at = |page: u64, size: usize| {
+            let size = SIZES[size];
+            // Pages on both sides of where the abbreviated address changes.
+            let offset = (page + (1 << 23 >> size.base_log2) - 20.min(1 << 23 >> size.base_log2)) << size.base_log2;
+            (offset, written(size, 40, 0x77, offset, 0))
+        };
+        let mut model: BTreeMap<u64, (usize, u64, u64, bool, u64)> = BTreeMap::new();
+        let mut slots = Vec::new();
+        for (page, size, is_bolted, marks) in entered {
+            let (offset, (group, [word, second])) = at(page, size);
+            let flags = if is_bolted { BOLTED } else { 0 };
+            let (status, outputs) = machine.call(Hypercall::Enter, &[0, group, word | flags, second]);
+            if status == H_SUCCESS {
+                let entry = &machine.table.entries[outputs[0] as usize];
+                entry.set_second(entry.second() | marks << 7);
+                model.insert(outputs[0], (size, offset, word & !0x7F, is_bolted, marks));
+                slots.push(outputs[0]);
+            }
+        }
+        machine.forgotten();
+        slots.extend([machine.table.slots(), 3]);
+        let address = at(address, 0).1.1[0] & !0x7F;
+        let mut words = [KIND.set(0, END); 1 + BLOCK];
+        words[0] = address;
+        let named: Vec<_> = named.into_iter().map(|(index, by)| (slots[index % slots.len()], by)).collect();
+        for (word, (slot, by_avpn)) in words[1..].iter_mut().zip(&named) {
+            *word = request(*slot, *by_avpn);
+        }
+        let mut block = None;
+        let mut gone = Vec::new();
+        let expected: Vec<_> = named.iter().map(|(slot, by_avpn)| {
+            let answer = |result| (result, 0, *slot);
+            if *slot >= machine.table.slots() {
+                return answer(BLOCK_WRONG);
+            }
+            if gone.contains(slot) {
+                return answer(BLOCK_BUSY);
+            }
+            let Some((size, offset, avpn, is_bolted, marks)) = model.get(slot).copied() else {
+                return answer(BLOCK_MISSING);
+            };
+            let of = (size, offset >> SIZES[size].base_log2 >> BLOCK_LOG2);
+            if is_bolted {
+                return answer(BLOCK_MISSING);
+            }
+            if size == 2 {
+                return answer(BLOCK_WRONG);
+            }
+            if *by_avpn && avpn != address {
+                return answer(BLOCK_MISSING);
+            }
+            let block = *block.get_or_insert(of);
+            if block.0 != of.0 {
+                return answer(BLOCK_UNLIKE);
+            }
+            if block != of {
+                return answer(BLOCK_BEYOND);
+            }
+            gone.push(*slot);
+            (BLOCK_DONE, marks, *slot)
+        }).collect();
+        let (status, answers) = machine.call(Hypercall::BlockRemove, &words);
+        let got: Vec<_> = answers[..named.len()].iter().map(|word| result(*word)).collect();
+        prop_assert_eq!(&got, &expected);
+        let is_whole = expected.iter().all(|(result, ..)| *result == BLOCK_DONE);
+        prop_assert_eq!(status, if is_whole { H_SUCCESS } else { H_PARTIAL });
+        prop_assert!(answers[named.len()..].iter().all(|word| *word == KIND.set(0, END)));
+        prop_assert_eq!(machine.forgotten().len(), gone.len());
+        for slot in model.keys() {
+            let is_there = machine.table.read::<Fake>(*slot) != [0; 2];
+            prop_assert_eq!(is_there, !gone.contains(slot));
+        }
     }
 }

@@ -6,16 +6,19 @@ use arch::address::GuestRealAddress;
 use arch::hash::{GROUP_ENTRIES, second};
 use arch::papr::Hypercall;
 use arch::papr::hashed::{
-    ABSOLUTE, AND_CONDITION, AVPN, BY_AND, BY_AVPN, CONDITION, DONE, END, EXACT, KEY_HIGH, KIND,
-    MARKS, MISSING, PAIRS, PP0, READ_4, REQUEST, RESPONSE, RESULT, RIGHTS, SLOT, TRANSLATE, WRONG,
+    ABSOLUTE, AND_CONDITION, AVPN, BLOCK, BLOCK_BEYOND, BLOCK_BUSY, BLOCK_BY_AVPN, BLOCK_DONE,
+    BLOCK_MARKS, BLOCK_MISSING, BLOCK_RESULT, BLOCK_UNLIKE, BLOCK_WRONG, BY_AND, BY_AVPN,
+    CONDITION, DONE, END, EXACT, KEY_HIGH, KIND, MARKS, MISSING, PAIRS, PP0, READ_4, REQUEST,
+    RESPONSE, RESULT, RIGHTS, SLOT, TRANSLATE, WRONG,
 };
 use arch::papr::status::{
-    H_FUNCTION, H_NOT_FOUND, H_PARAMETER, H_PTEG_FULL, H_SUCCESS, H_UNSUPPORTED_FLAG_START,
+    H_FUNCTION, H_NOT_FOUND, H_PARAMETER, H_PARTIAL, H_PTEG_FULL, H_SUCCESS,
+    H_UNSUPPORTED_FLAG_START,
 };
 
 use crate::guest_memory::given::Given;
 use crate::hal::Tables;
-use crate::hash_table::{Checked, Condition, HashTable, form};
+use crate::hash_table::{Checked, Condition, HashTable, Kept, form};
 
 /// Arguments, and outputs, from r4 to r11.
 pub const WORDS: usize = 8;
@@ -26,7 +29,7 @@ const SEVERAL: u64 = 4;
 /// A status, and what goes into r4 to r11 with it.
 pub type HashAnswer = (i64, [u64; WORDS]);
 
-/// Answers a call of the hashed page table with the arguments r4 to r11.
+/// Answers a call of the hashed page table with the arguments r4 to r11, but H_BLOCK_REMOVE ([`of_block`]).
 pub(crate) fn of_hash_table<H: Tables>(
     table: &HashTable,
     given: &Given,
@@ -189,3 +192,66 @@ fn remove_several<H: Tables>(table: &HashTable, hal: &H, mut words: [u64; WORDS]
 }
 
 const RESPONSE_HEAD: u64 = KIND.set(0, RESPONSE);
+
+/// The entries that H_BLOCK_REMOVE names in the table, to the end of its requests, and how many requests these are;
+/// none if something else comes before the end.
+fn block_requests(
+    table: &HashTable,
+    address: u64,
+    words: &[u64; BLOCK],
+) -> ([Option<(u64, Condition)>; BLOCK], Option<usize>) {
+    let end = words.iter().position(|word| KIND.get(*word) == END).unwrap_or(BLOCK);
+    let mut requests = [None; BLOCK];
+    if words[..end].iter().any(|word| KIND.get(*word) != REQUEST) {
+        return (requests, None);
+    }
+    for (request, word) in requests.iter_mut().zip(&words[..end]) {
+        let address = (word & BLOCK_BY_AVPN != 0).then_some(address & !0x7F);
+        let slot = SLOT.get(*word);
+        *request = (slot < table.slots()).then_some((slot, Condition::new(address, None)));
+    }
+    (requests, Some(end))
+}
+
+/// Whether H_BLOCK_REMOVE with the arguments r4 to r12 changes an entry of a large block, as [`divides_first`].
+#[cold]
+pub(crate) fn block_divides_first<H: Tables>(
+    table: &HashTable,
+    [address, words @ ..]: [u64; 1 + BLOCK],
+) -> bool {
+    let (requests, _) = block_requests(table, address, &words);
+    let mut requests = requests.into_iter().flatten();
+    requests.any(|(slot, condition)| table.divides::<H>(slot, condition, None))
+}
+
+/// Answers H_BLOCK_REMOVE, of up to eight requests, with the arguments r4 to r12.
+pub(crate) fn of_block<H: Tables>(
+    table: &HashTable,
+    hal: &H,
+    [address, mut words @ ..]: [u64; 1 + BLOCK],
+) -> HashAnswer {
+    let (requests, Some(count)) = block_requests(table, address, &words) else {
+        return status(H_PARAMETER);
+    };
+    let removed = table.remove_block(hal, requests);
+    let mut status = H_SUCCESS;
+    for (word, removed) in words[..count].iter_mut().zip(removed) {
+        let (result, marks) = match removed {
+            Some(Ok(written)) => {
+                const { assert!(second::R == 0x100 && second::C == 0x80) };
+                (BLOCK_DONE, (written[1] & (second::R | second::C)) >> 7)
+            }
+            None | Some(Err(Kept::Wrong)) => (BLOCK_WRONG, 0),
+            Some(Err(Kept::Missing)) => (BLOCK_MISSING, 0),
+            Some(Err(Kept::Unlike)) => (BLOCK_UNLIKE, 0),
+            Some(Err(Kept::Busy)) => (BLOCK_BUSY, 0),
+            Some(Err(Kept::Beyond)) => (BLOCK_BEYOND, 0),
+        };
+        if result != BLOCK_DONE {
+            status = H_PARTIAL;
+        }
+        let answer = RESPONSE_HEAD | *word & (BLOCK_BY_AVPN | SLOT.mask());
+        *word = BLOCK_MARKS.set(BLOCK_RESULT.set(answer, result), marks);
+    }
+    (status, words)
+}

@@ -23,7 +23,7 @@ pub(crate) use caller::Caller;
 pub(crate) use crq::{go_on, went_on};
 pub use guest::Guest;
 pub use hash::{HashAnswer, WORDS};
-pub(crate) use hash::{divides_first, of_hash_table};
+pub(crate) use hash::{block_divides_first, divides_first, of_block, of_hash_table};
 pub(crate) use interrupts::{of_interrupts, set_priority, with_others};
 pub(crate) use page::initialize_owned;
 pub(crate) use processor::is_all_others;
@@ -129,7 +129,8 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
         | Hypercall::ClearMod
         | Hypercall::ClearRef
         | Hypercall::Protect
-        | Hypercall::BulkRemove => Answer::Status(H_FUNCTION),
+        | Hypercall::BulkRemove
+        | Hypercall::BlockRemove => Answer::Status(H_FUNCTION),
     }
 }
 
@@ -176,7 +177,7 @@ const fn too_late() -> Answer {
 /// What a call comes to that a vCPU makes while its partition is to be suspended: nothing, and it is made again.
 #[cold]
 fn retry(call: Hypercall, [a1, a2, a3, a4, a5, a6, a7]: [u64; 7]) -> Answer {
-    let arguments = Box::new([call as u64, a1, a2, a3, a4, a5, a6, a7, 0]);
+    let arguments = Box::new([call as u64, a1, a2, a3, a4, a5, a6, a7, 0, 0]);
     Answer::Departs(0, [0; 3], Departure::Retries(arguments))
 }
 

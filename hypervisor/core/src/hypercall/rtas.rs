@@ -3,7 +3,8 @@
 
 use arch::address::GuestRealAddress;
 use arch::papr::rtas::{
-    self, CPU_STATUS_RUNNING, CPU_STATUS_STOPPED, HARDWARE, PARAMETER, SUCCESS,
+    self, BUFFER, CPU_STATUS_RUNNING, CPU_STATUS_STOPPED, HARDWARE, NOT_SUPPORTED, PARAMETER,
+    SUCCESS,
 };
 use arch::papr::status::{H_PARAMETER, H_SUCCESS};
 
@@ -15,6 +16,7 @@ use crate::hal::{Hal, Memory, Platform};
 use crate::hypercall::Guest;
 use crate::life::activity::Activity;
 use crate::life::outcome::{Departure, Outcome};
+use crate::partition::hash;
 use crate::vcpu::registers::Registers;
 
 const WORD: u64 = 4;
@@ -144,8 +146,38 @@ fn carry_out<H: Hal>(
                 }
             }
         }
+        (rtas::GET_SYSTEM_PARAMETER, &[parameter, buffer, length], 1) => {
+            system_parameter(guest, parameter, buffer, length)
+        }
         _ if results > 0 => status(PARAMETER),
         _ => Called::Results([0; 8]),
+    }
+}
+
+/// `ibm,get-system-parameter`: its bytes with their number in front of them, as many as there is room for. The only one
+/// says which blocks H_BLOCK_REMOVE takes.
+fn system_parameter<H: Hal>(
+    guest: &mut Guest<'_, H>,
+    parameter: u32,
+    buffer: u32,
+    length: u32,
+) -> Called {
+    const LENGTH_BYTES: usize = 2;
+    if parameter != rtas::TLB_BLOCKS || guest.partition.memory.hash_table().is_none() {
+        return status(NOT_SUPPORTED);
+    }
+    let mut bytes = alloc::vec![0; LENGTH_BYTES];
+    bytes.extend(hash::removed_blocks());
+    let value_bytes = (bytes.len() - LENGTH_BYTES) as u16;
+    bytes[..LENGTH_BYTES].copy_from_slice(&value_bytes.to_be_bytes());
+    if (length as usize) < LENGTH_BYTES {
+        return status(BUFFER);
+    }
+    bytes.truncate(length as usize);
+    let place = GuestRealAddress(u64::from(buffer));
+    match guest.partition.memory.write(guest.hal, place, &bytes) {
+        Ok(()) => status(SUCCESS),
+        Err(_) => status(BUFFER),
     }
 }
 

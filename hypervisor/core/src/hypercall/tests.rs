@@ -322,6 +322,33 @@ fn with_a_hashed_page_table_there_is_no_process_table() {
     assert_eq!((setup.partition.lpcr, setup.hal.process_table.get()), (lpcr, None));
 }
 
+/// As Linux reads them: a length, then log2 of a block's pages, a count, and so many page sizes.
+#[test]
+fn a_partition_with_a_hashed_page_table_reads_which_blocks_it_can_remove() {
+    let mut setup = Setup::new();
+    let place = GuestRealAddress(0x1000);
+    let asked = |setup: &mut Setup, parameter, address, length| {
+        let call = [rtas::GET_SYSTEM_PARAMETER, 3, 1, parameter, address, length];
+        rtas_results::<1>(setup, &call)[0] as i32
+    };
+    assert_eq!(asked(&mut setup, rtas::TLB_BLOCKS, 0x1000, 64), rtas::NOT_SUPPORTED, "radix");
+    setup.partition.memory =
+        GuestMemory::new(&setup.hal, 1, MEMORY, Translation::Hash, false).unwrap();
+    assert_eq!(asked(&mut setup, 20, 0x1000, 64), rtas::NOT_SUPPORTED);
+    assert_eq!(asked(&mut setup, rtas::TLB_BLOCKS, 0x1000, 1), rtas::BUFFER);
+    assert_eq!(asked(&mut setup, rtas::TLB_BLOCKS, 0xFFFF_0000, 64), rtas::BUFFER);
+    let expected = [0, 7, 3, 5, 0, 0x87, 0xB8, 0x81, 0x88];
+    for length in [64, 5] {
+        setup.partition.memory.write(&setup.hal, place, &[0xFF; 10]).unwrap();
+        assert_eq!(asked(&mut setup, rtas::TLB_BLOCKS, 0x1000, length), rtas::SUCCESS);
+        let mut bytes = [0; 10];
+        setup.partition.memory.read(&setup.hal, place, &mut bytes).unwrap();
+        let written = expected.len().min(length as usize);
+        assert_eq!(bytes[..written], expected[..written]);
+        assert!(bytes[written..].iter().all(|byte| *byte == 0xFF));
+    }
+}
+
 fn rtas_call(setup: &mut Setup, address: u64, words: &[u32]) -> Answer {
     let bytes: std::vec::Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
     setup.partition.memory.write(&setup.hal, GuestRealAddress(address), &bytes).unwrap();
@@ -529,7 +556,7 @@ fn calls_of_a_partition_that_is_to_be_suspended_are_made_again() {
         let mut registers = Registers::started(GuestRealAddress(behind), 9, 0);
         registers.msr = mode;
         registers.answer([0; 3]);
-        registers.retry([7, 1, 2, 3, 4, 5, 6, 8, 9]);
+        registers.retry([7, 1, 2, 3, 4, 5, 6, 8, 9, 0]);
         assert_eq!(registers.pc, call);
         assert_eq!(registers.gpr[3..12], [7, 1, 2, 3, 4, 5, 6, 8, 9]);
     }

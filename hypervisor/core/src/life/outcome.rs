@@ -131,9 +131,9 @@ pub enum Departure {
     /// It stopped itself.
     Stopped,
     /// Its hypercall was not carried out, since its partition is to be suspended, or a block of pages is to change its
-    /// size before: it makes it again, with these in r3 to r11, when it goes on.
-    Retries(Box<[u64; 9]>),
-    /// It made a call of its hashed page table, whose number and arguments are in r3 to r11, and goes on with the
+    /// size before: it makes it again, with these in r3 to r12, when it goes on.
+    Retries(Box<[u64; 10]>),
+    /// It made a call of its hashed page table, whose number and arguments are in r3 to r12, and goes on with the
     /// answer.
     CallsTable,
     /// Its partition wants to start anew.

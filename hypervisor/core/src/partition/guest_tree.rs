@@ -91,7 +91,7 @@ const HYPERTAS_OF_WINDOW: &[&str] = &["hcall-tce", "hcall-multi-tce"];
 const HYPERTAS_OF_DISKS: &[&str] = &["hcall-vio"];
 
 /// The same, with a hashed page table.
-const HYPERTAS_OF_HASH: &[&str] = &["hcall-pft", "hcall-bulk"];
+const HYPERTAS_OF_HASH: &[&str] = &["hcall-pft", "hcall-bulk", "hcall-block-remove"];
 
 /// `ibm,pa-features`: a count, the kind of the list, and bytes of which bit 0 is the most significant.
 const fn processor_features(translation: Translation) -> [u8; 2 + FEATURE_BYTES] {

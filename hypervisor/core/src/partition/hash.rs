@@ -10,7 +10,8 @@ use core::fmt;
 
 use arch::address::GuestRealAddress;
 use arch::bundle::{HashCallPolicy, RegisterPolicy};
-use arch::hash::{LARGE_PAGES, base_code};
+use arch::hash::{LARGE_PAGES, PageSize, base_code};
+use arch::papr::hashed::BLOCK_LOG2;
 use arch::processor::Processor;
 use arch::registers::lpcr;
 
@@ -106,6 +107,19 @@ pub(super) fn describe(tree: &mut FlatTree, memory_bytes: u64) {
     tree.add("ibm,processor-segment-sizes", &SEGMENTS);
     let sizes: Vec<u8> = page_sizes(memory_bytes).into_iter().flat_map(u32::to_be_bytes).collect();
     tree.add("ibm,segment-page-sizes", &sizes[..]);
+}
+
+/// Of which blocks H_BLOCK_REMOVE takes entries out, as the parameter 50 of `ibm,get-system-parameter` says it: log2 of
+/// the pages of a block, how many page sizes it is for, and for each L and its code.
+#[must_use]
+pub fn removed_blocks() -> Vec<u8> {
+    const L: u8 = 0x80;
+    let is_removed = |page: &&PageSize| page.base_log2 <= hash_table::BLOCK_BASE_LOG2_MAX;
+    let large = LARGE_PAGES.iter().filter(is_removed).map(|page| L | page.code as u8);
+    let sizes: Vec<u8> = core::iter::once(0).chain(large).collect();
+    let mut bytes = alloc::vec![BLOCK_LOG2 as u8, sizes.len() as u8];
+    bytes.extend(sizes);
+    bytes
 }
 
 /// For each base page size: its log2, the segment's code, how many actual sizes, and each of these with its code.

@@ -287,9 +287,9 @@ impl Registers {
         registers
     }
 
-    /// The hypercall that the vCPU has left with is made again, with these in r3 to r11.
-    pub fn retry(&mut self, arguments: [u64; 9]) {
-        self.gpr[3..12].copy_from_slice(&arguments);
+    /// The hypercall that the vCPU has left with is made again, with these in r3 to r12.
+    pub fn retry(&mut self, arguments: [u64; 10]) {
+        self.gpr[3..13].copy_from_slice(&arguments);
         let call = self.pc.wrapping_sub(4);
         self.pc = if self.msr & msr::SF == 0 { call & 0xFFFF_FFFF } else { call };
     }

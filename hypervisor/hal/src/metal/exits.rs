@@ -95,7 +95,7 @@ extern "C" fn hal_hash_hypercall(
     a7: u64,
 ) -> Answered {
     if let Some(call) = Hypercall::of_hash_table(number) {
-        return of_hash_table(call, a1, a2, a3, a4, a5, a6, a7);
+        return of_table(call, a1, a2, a3, a4, a5, a6, a7);
     }
     if Hypercall::of_any_partition(number).is_none() {
         return Answered { status: H_FUNCTION, what: What::NoOutputs };
@@ -127,13 +127,55 @@ extern "C" fn hal_hash_hypercall_elsewhere(
     let (running, a8) = unsafe { (running(), (*per_cpu()).r11) };
     let arguments = [a1, a2, a3, a4, a5, a6, a7, a8];
     if running.system.policy.hash_calls == HashCallPolicy::Full {
-        if !running.waits_for_pages(call, arguments) {
-            running.leaves_with(call, arguments);
+        // SAFETY: as above.
+        let ninth = unsafe { (*per_cpu()).r12 };
+        let waits = match call {
+            Hypercall::BlockRemove => {
+                running.block_waits_for_pages([a1, a2, a3, a4, a5, a6, a7, a8, ninth])
+            }
+            _ => running.waits_for_pages(call, arguments),
+        };
+        if !waits {
+            running.leaves_with(call, arguments, ninth);
         }
         // The status becomes r3 of the record, where the dispatcher looks for the number.
         return Answered { status: number as i64, what: What::Departs };
     }
-    of_hash_table(call, a1, a2, a3, a4, a5, a6, a7)
+    of_table(call, a1, a2, a3, a4, a5, a6, a7)
+}
+
+/// The call of the table.
+#[inline(always)]
+fn of_table(
+    call: Hypercall,
+    a1: u64,
+    a2: u64,
+    a3: u64,
+    a4: u64,
+    a5: u64,
+    a6: u64,
+    a7: u64,
+) -> Answered {
+    match call {
+        Hypercall::BlockRemove => of_block(a1, a2, a3, a4, a5, a6, a7),
+        _ => of_hash_table(call, a1, a2, a3, a4, a5, a6, a7),
+    }
+}
+
+/// Not inlined, as [`known`]: H_BLOCK_REMOVE, which alone has nine arguments.
+#[inline(never)]
+extern "C" fn of_block(a1: u64, a2: u64, a3: u64, a4: u64, a5: u64, a6: u64, a7: u64) -> Answered {
+    // SAFETY: this is the hypercall's handler, and the vectors have stored the arguments.
+    let (running, a8, a9) = unsafe { (running(), (*per_cpu()).r11, (*per_cpu()).r12) };
+    let arguments = [a1, a2, a3, a4, a5, a6, a7, a8, a9];
+    if running.block_waits_for_pages(arguments) {
+        return Answered { status: H_SUCCESS, what: What::Departs };
+    }
+    let Some((status, outputs)) = running.remove_block(arguments) else {
+        return Answered { status: H_FUNCTION, what: What::NoOutputs };
+    };
+    running.registers.gpr[4..12].copy_from_slice(&outputs);
+    Answered { status, what: What::Outputs }
 }
 
 /// Not inlined, as [`known`].

@@ -73,6 +73,7 @@
     .org 0xC00 - 0x100
     mr %r0, %r13
     mfspr %r13, {HSPRG0}
+    std %r12, {R12}(%r13)               # the ninth argument, of calls of a hashed page table
     site {AT_EXIT}, hypercall_real_guarded
     ld %r12, {HYPERCALL_ENTRY}(%r13)
     mtctr %r12

@@ -162,6 +162,10 @@ impl Judge {
         let is_spent = is == 0 || is == was;
         match if left.vector == Vector::SystemCall { hypercall } else { exit } {
             Rule::Kept => is == was,
+            // The ninth argument.
+            Rule::Spent if left.is_made_again && register == Register::Gpr(12) => {
+                is == was || is == 0 && left.call != Some(Hypercall::BlockRemove as u64)
+            }
             Rule::Spent => is_spent,
             Rule::Segment => is == was || is == 0 && entry.lpcr & lpcr::HR != 0,
             Rule::Status | Rule::Output(_) if left.is_made_again => is == was,

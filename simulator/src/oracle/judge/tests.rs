@@ -193,5 +193,9 @@ fn a_call_of_the_hashed_page_table_may_be_made_again() {
     for register in [Register::Gpr(3), Register::Gpr(11), Register::Gpr(20)] {
         assert!(!again(Hypercall::BulkRemove).with(register, 0x2000).wrong().is_empty());
     }
+    let ninth = Register::Gpr(12);
+    assert_eq!(again(Hypercall::BlockRemove).wrong(), []);
+    assert_eq!(again(Hypercall::BulkRemove).with(ninth, 0).wrong(), []);
+    assert_eq!(again(Hypercall::BlockRemove).with(ninth, 0).wrong(), [ninth]);
     assert_eq!(again(Hypercall::Cppr).wrong(), [Register::Pc]);
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::hash::{EntryForm, GROUP_ENTRIES, LARGE_PAGES, PageSize, first, hash, second};
 use arch::papr::Hypercall;
-use arch::papr::hashed::{AVPN, END, KIND, REQUEST};
-use arch::papr::status::{H_NOT_FOUND, H_SUCCESS};
+use arch::papr::hashed::{AVPN, BLOCK, BLOCK_DONE, BLOCK_RESULT, END, KIND, REQUEST};
+use arch::papr::status::{H_NOT_FOUND, H_PARTIAL, H_SUCCESS};
 use proptest::prelude::*;
 
 use super::{AHEAD, BLOCK_LOG2, Counts, PERIOD, SHARE};
@@ -15,7 +15,7 @@ use crate::fake::Fake;
 use crate::guest_memory::given::Given;
 use crate::hash_table::entry::{page_of, size};
 use crate::hash_table::{HashTable, bytes_log2};
-use crate::hypercall::{WORDS, divides_first, of_hash_table};
+use crate::hypercall::{WORDS, block_divides_first, divides_first, of_block, of_hash_table};
 use crate::memory::Range;
 
 /// Three blocks, at the second one of real memory.
@@ -94,13 +94,21 @@ impl Machine {
 
     /// The vCPU leaves, and comes back to make the call again, as often as blocks have to change their size first.
     fn call(&self, call: Hypercall, arguments: &[u64]) -> (i64, [u64; WORDS]) {
-        let mut words = [0; WORDS];
-        words[..arguments.len()].copy_from_slice(arguments);
-        while divides_first::<Fake>(&self.table, call, words) {
+        let mut all = [0; 1 + BLOCK];
+        all[..arguments.len()].copy_from_slice(arguments);
+        let [words @ .., _] = all;
+        let divides_first = || match call {
+            Hypercall::BlockRemove => block_divides_first::<Fake>(&self.table, all),
+            _ => divides_first::<Fake>(&self.table, call, words),
+        };
+        while divides_first() {
             assert_eq!(self.table.next_look(), Some(0));
             assert!(!self.table.look(&self.fake, self.fake.timebase.get(), true));
         }
-        of_hash_table(&self.table, &self.given, &self.fake, call, words)
+        match call {
+            Hypercall::BlockRemove => of_block(&self.table, &self.fake, all),
+            _ => of_hash_table(&self.table, &self.given, &self.fake, call, words),
+        }
     }
 
     /// Looks when the next look is due, `is_alone` in the partition: whether a block is to change yet.
@@ -267,11 +275,23 @@ fn a_page_that_is_there_twice_is_in_the_way() {
 #[test]
 fn a_change_of_one_page_gives_all_their_size_back() {
     type Change = fn(&Machine, u64) -> (i64, [u64; WORDS]);
-    let changes: [(Change, bool); 5] = [
+    let changes: [(Change, bool); 6] = [
         (|machine, slot| machine.call(Hypercall::Remove, &[0, slot]), true),
         (
             |machine, slot| {
                 machine.call(Hypercall::BulkRemove, &[KIND.set(slot, REQUEST), 0, KIND.set(0, END)])
+            },
+            true,
+        ),
+        (
+            |machine, slot| {
+                // The last of eight requests, and no other one is for this table.
+                let mut words = [KIND.set(u64::MAX >> 8, REQUEST); 1 + BLOCK];
+                words[BLOCK] = KIND.set(slot, REQUEST);
+                let (status, words) = machine.call(Hypercall::BlockRemove, &words);
+                let is_removed = BLOCK_RESULT.get(words[BLOCK - 1]) == BLOCK_DONE;
+                assert_eq!((status, is_removed), (H_PARTIAL, true));
+                (H_SUCCESS, words)
             },
             true,
         ),
