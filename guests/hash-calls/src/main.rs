@@ -1,7 +1,8 @@
 //! hash-calls: a call of the hashed page table, each time for another entry, 10,000 times between two marks.
 //!
 //! The argument `call` says which: `enter` puts entries in, `remove` takes them out, `bulk-remove` takes four out in
-//! one call, `block-remove` eight of a block of pages, `protect` changes what one allows, `read` reads it. The kernel is translated; no entry is ever used.
+//! one call, `block-remove` eight of a block of pages, `protect` changes what one allows, `read` reads it. The kernel
+//! is translated; no entry is ever used.
 //! Two calls one behind the other are for one group, which is a cache line, and groups come in their order; with
 //! `order=scattered` each call but `bulk-remove` is for a group of its own, in no order.
 //! With two vCPUs the second one stops itself before, so that it has run where nobody says it has nothing cached. With
