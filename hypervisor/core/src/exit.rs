@@ -114,8 +114,11 @@ pub fn handle<H: Memory + Platform + Facilities>(
         // Threads of a core run vCPUs of several partitions, so that the processor's doorbells are nobody's.
         Exit::FacilityUnavailable { facility: Some(Facility::Msgp), interrupted } => {
             return match doorbell_at(partition, hal, interrupted) {
+                _ if interrupted.msr & msr::PR != 0 => illegal(interrupted, partition.lpcr),
+                Some(Doorbell::Write) => illegal(interrupted, partition.lpcr),
                 Some(doorbell) => Action::Departs(Departure::Doorbell(doorbell)),
-                None => illegal(interrupted, partition.lpcr),
+                // The partition has changed it, or where it is, since the processor fetched it: it fetches again.
+                None => Action::Resume,
             };
         }
         Exit::DataStorage { status, address } | Exit::InstructionStorage { status, address } => {
@@ -152,15 +155,12 @@ const fn illegal(interrupted: Context, lpcr: u64) -> Action {
     }
 }
 
-/// What the privileged instruction at which the guest stands does with doorbells, if it can be found.
+/// What the instruction at which the guest stands does with doorbells, if it is such a one now.
 fn doorbell_at<H: Memory + Platform + Facilities>(
     partition: &mut Partition<H>,
     hal: &H,
     interrupted: Context,
 ) -> Option<Doorbell> {
-    if interrupted.msr & msr::PR != 0 {
-        return None;
-    }
     Doorbell::of(fetch::instruction(partition, hal, interrupted)?)
 }
 

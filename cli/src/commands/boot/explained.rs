@@ -25,8 +25,7 @@ pub(super) struct Explained {
     pub(super) warm_up: Option<u64>,
     whole: Ledger,
     region: Option<(String, Found, Ledger)>,
-    /// The cycle of the thread that is furthest, and hardware threads.
-    latest: u64,
+    /// Hardware threads.
     threads: usize,
     about: Map<String, Value>,
 }
@@ -43,7 +42,6 @@ impl Explained {
         let mut names = names.clone();
         names.note_memory(machine);
         let state = machine.state();
-        let latest = state.threads.iter().map(|thread| thread.time_now().cycles()).max();
         let description = &state.description;
         let quantum = machine.timing().map(|timing| timing.settings().quantum);
         let about = json!({
@@ -61,7 +59,6 @@ impl Explained {
             whole: Ledger::new(&charges, &names),
             region: region
                 .map(|(name, found)| (name, found, Ledger::new(&charges.of_region(), &names))),
-            latest: latest.unwrap_or(0),
             threads: state.threads.len(),
             about,
         })
@@ -70,19 +67,20 @@ impl Explained {
     /// How many cycles, who spent them and why: a few lines. Of the region how long it took, where [`Self::text`] does
     /// not say it.
     pub(super) fn summary(&self, is_explained: bool) -> String {
-        let Self { latest, threads, .. } = self;
+        let Self { threads, .. } = self;
+        // Each thread is charged for every cycle of what the ledger has, which may begin long after the machine did.
+        let all: u64 = self.whole.sum_by(|_| ()).iter().map(|(_, sum)| sum).sum();
+        let cycles = all.div_ceil(*threads as u64);
         let owners = explain::by_owner(&self.whole);
         let region = match &self.region {
             Some((name, found, _)) if !is_explained => {
-                format!(
-                    "\n\n{}; --explain says where they went",
-                    self.region_line(name, found).trim()
-                )
+                let more = if found.calls == 0 { "" } else { "; --explain says where they went" };
+                format!("\n\n{}{more}", self.region_line(name, found).trim())
             }
             _ => String::new(),
         };
         format!(
-            "\n{latest} cycles, hardware threads: {threads}, parameters {}{}\n{}{region}",
+            "\n{cycles} cycles, hardware threads: {threads}, parameters {}{}\n{}{region}",
             self.about["parameters_lock"].as_str().unwrap_or_default(),
             self.left_out(),
             owners.trim_end()

@@ -1,8 +1,9 @@
 //! How a vCPU leaves a hardware thread: why, who pays for its stay, and what becomes of it then.
 
+use arch::interrupt::Vector;
 use arch::registers::msr;
 
-use crate::interrupts::handler::Context;
+use crate::interrupts::handler::{Context, TRACED, handler, save_status};
 use crate::life::Pending;
 use crate::life::activity::{self, Activity, Sleep};
 use crate::life::outcome::{Departure, Outcome, StopReason};
@@ -10,7 +11,6 @@ use crate::partition::{Common, Partition};
 use crate::scheduling::meter::Stay;
 use crate::scheduling::schedule::Schedule;
 use crate::vcpu::Vcpu;
-use crate::vcpu::registers::Registers;
 use crate::vcpu_id::VcpuId;
 
 use super::residence::{Resident, save};
@@ -219,9 +219,16 @@ impl<H: Enter> Running<'_, H> {
             Departure::AwaitsProd if core::mem::take(&mut vcpu.is_prodded) => None,
             Departure::AwaitsProd => Some(Sleep::AwaitsProd),
             Departure::Doorbell(doorbell) => {
-                let Registers { gpr, pc, msr, .. } = &mut *self.registers;
-                doorbell.carry_out(gpr, &vcpu.presentation);
-                *pc = Context { pc: *pc, msr: *msr }.behind();
+                let registers = &mut self.registers;
+                doorbell.carry_out(&mut registers.gpr, &vcpu.presentation);
+                let at = Context { pc: registers.pc, msr: registers.msr };
+                registers.pc = at.behind();
+                if at.is_single_step() {
+                    let to = handler(at, Vector::Trace, partition.lpcr);
+                    let (srr0, srr1) = (registers.pc, save_status(at.msr, TRACED));
+                    (registers.pc, registers.msr) = (to.pc, to.msr);
+                    self.system.hal.set_save_registers(registers, srr0, srr1);
+                }
                 None
             }
             Departure::Stopped => return activity::Next::Stops,

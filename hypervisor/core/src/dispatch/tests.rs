@@ -789,7 +789,17 @@ fn a_privileged_doorbell_rings_the_vcpu_itself_once() {
                 (registers.pc, registers.msr) = (srr0, srr1);
                 return Departure::Doorbell(Doorbell::ReadPending(7));
             }
-            _ => assert_eq!((registers.pc, registers.gpr[7]), (0x1240, 0)),
+            5 => {
+                assert_eq!((registers.pc, registers.gpr[7]), (0x1240, 0));
+                registers.msr = msr::SF | msr::TE.set(0, 2);
+                return Departure::Doorbell(Doorbell::ReadThread(7));
+            }
+            // It is stepped.
+            _ => {
+                assert_eq!((registers.pc, registers.msr), (0xD00, msr::SF));
+                let Supervisor { srr0, srr1, .. } = registers.supervisor;
+                assert_eq!((srr0, srr1), (0x1244, msr::SF | msr::TE.set(0, 2) | 0x4000_0000));
+            }
         }
         OFF
     });

@@ -13,9 +13,10 @@ const RT: Field = Field::new(38, 42);
 const RB: Field = Field::new(48, 52);
 const SPR_LOW: Field = Field::new(43, 47);
 const SPR_HIGH: Field = Field::new(48, 52);
-/// The primary and the extended opcode, and Rc or what is reserved there.
-const OPCODES: u64 = 0xFC00_07FF;
+/// The primary and the extended opcode.
+const OPCODES: u64 = 0xFC00_07FE;
 const MFSPR: u64 = 31 << 26 | 339 << 1;
+const MTSPR: u64 = 31 << 26 | 467 << 1;
 const MSGSNDP: u64 = 31 << 26 | 142 << 1;
 const MSGCLRP: u64 = 31 << 26 | 174 << 1;
 
@@ -38,6 +39,8 @@ pub enum Doorbell {
     Ring(u8),
     /// `msgclrp`.
     Clear(u8),
+    /// `mtspr` of either, which is the hypervisor's.
+    Write,
 }
 
 impl Doorbell {
@@ -47,11 +50,12 @@ impl Doorbell {
         let image = image as u64;
         let (target, operand) = (RT.get(image) as u8, RB.get(image) as u8);
         let number = SPR_HIGH.get(image) << 5 | SPR_LOW.get(image);
+        let is_tir = number == Spr::Tir.number_to_read() as u64;
+        let is_dpdes = number == Spr::Dpdes.number_to_read() as u64;
         match image & OPCODES {
-            MFSPR if number == Spr::Tir.number_to_read() as u64 => Some(Self::ReadThread(target)),
-            MFSPR if number == Spr::Dpdes.number_to_read() as u64 => {
-                Some(Self::ReadPending(target))
-            }
+            MFSPR if is_tir => Some(Self::ReadThread(target)),
+            MFSPR if is_dpdes => Some(Self::ReadPending(target)),
+            MTSPR if is_tir || is_dpdes => Some(Self::Write),
             MSGSNDP => Some(Self::Ring(operand)),
             MSGCLRP => Some(Self::Clear(operand)),
             _ => None,
@@ -76,6 +80,7 @@ impl Doorbell {
                     presentation.set_doorbell(false);
                 }
             }
+            Self::Write => {}
         }
     }
 }
@@ -84,15 +89,16 @@ impl Doorbell {
 mod tests {
     use super::{Doorbell, Presentation};
 
-    /// Encodings by binutils: `mfspr 7,TIR`; `mfspr 31,DPDES`; `msgsndp 9`; `msgclrp 30`.
+    /// Encodings by binutils: `mfspr 7,TIR`; `mfspr 31,DPDES`; `msgsndp 9`; `msgclrp 30`; `mtspr TIR,7`.
     #[test]
     fn instructions_are_read_as_binutils_writes_them() {
         assert_eq!(Doorbell::of(0x7CFE_6AA6), Some(Doorbell::ReadThread(7)));
         assert_eq!(Doorbell::of(0x7FF0_2AA6), Some(Doorbell::ReadPending(31)));
         assert_eq!(Doorbell::of(0x7C00_491C), Some(Doorbell::Ring(9)));
         assert_eq!(Doorbell::of(0x7C00_F15C), Some(Doorbell::Clear(30)));
-        // mfspr 7,LR; mtspr TIR,7; msgsnd 9; nop.
-        for other in [0x7CE8_02A6, 0x7CFE_6BA6, 0x7C00_499C, 0x6000_0000] {
+        assert_eq!(Doorbell::of(0x7CFE_6BA6), Some(Doorbell::Write));
+        // mfspr 7,LR; mtspr LR,7; msgsnd 9; nop.
+        for other in [0x7CE8_02A6, 0x7CE8_03A6, 0x7C00_499C, 0x6000_0000] {
             assert_eq!(Doorbell::of(other), None, "{other:#x}");
         }
     }

@@ -15,7 +15,18 @@ pub struct Context {
     pub msr: u64,
 }
 
+/// MSR\[TE\] of a guest that is interrupted behind each instruction.
+const SINGLE_STEP: u64 = 2;
+/// Cause of a trace interrupt behind an instruction.
+pub const TRACED: u64 = 0x4000_0000;
+
 impl Context {
+    /// Whether a trace interrupt follows the instruction at which the guest stands.
+    #[must_use]
+    pub const fn is_single_step(self) -> bool {
+        msr::TE.get(self.msr) & SINGLE_STEP != 0
+    }
+
     /// The address behind the instruction at which the guest stands: with MSR\[SF\]=0 addresses have 32 bits.
     #[must_use]
     pub const fn behind(self) -> u64 {

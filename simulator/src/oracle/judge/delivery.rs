@@ -50,6 +50,9 @@ pub(super) fn may_deliver(vector: Vector, exit: Vector, interrupted_msr: u64) ->
         | Vector::VectorUnavailable
         | Vector::VsxUnavailable
         | Vector::FacilityUnavailable => exit == Vector::HypervisorFacilityUnavailable,
+        Vector::Trace => {
+            exit == Vector::HypervisorFacilityUnavailable && msr::TE.get(interrupted_msr) != 0
+        }
         Vector::DataStorage | Vector::DataSegment => exit == Vector::HypervisorDataStorage,
         Vector::InstructionStorage | Vector::InstructionSegment => {
             exit == Vector::HypervisorInstructionStorage

@@ -413,8 +413,6 @@ fn an_unknown_instruction_becomes_the_guests_program_interrupt() {
         withheld(None),
         withheld(Some(Facility::Tm)),
         withheld(Some(Facility::Pm)),
-        // Where it stands is no instruction of doorbells.
-        withheld(Some(Facility::Msgp)),
     ] {
         let action = handle(&mut partition, 0, &hal, Door::Virtual, exit);
         assert_eq!(action, Action::Interrupt { to, srr0: 0x1234, srr1 });
@@ -427,6 +425,8 @@ fn an_instruction_of_doorbells_is_done_for_the_kernel_and_for_nobody_else() {
     let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
     let msgsndp_9 = 0x7C00_491C_u32;
     partition.memory.write(&hal, GuestRealAddress(0x1234), &msgsndp_9.to_le_bytes()).unwrap();
+    let mtspr_tir_7 = 0x7CFE_6BA6_u32;
+    partition.memory.write(&hal, GuestRealAddress(0x1238), &mtspr_tir_7.to_le_bytes()).unwrap();
     let mut at = |pc, msr| {
         let interrupted = Context { pc, msr };
         let facility = Some(Facility::Msgp);
@@ -435,8 +435,13 @@ fn an_instruction_of_doorbells_is_done_for_the_kernel_and_for_nobody_else() {
     };
     let rings = Action::Departs(Departure::Doorbell(Doorbell::Ring(9)));
     assert_eq!(at(0x1234, msr::SF | msr::LE), rings);
-    for (pc, msr) in [(0x1234, msr::LE | msr::PR), (0x1234, 0), (0x1238, msr::LE)] {
+    // In problem state, and a write of TIR.
+    for (pc, msr) in [(0x1234, msr::LE | msr::PR), (0x1238, msr::LE)] {
         assert!(matches!(at(pc, msr), Action::Interrupt { .. }), "{pc:#x} {msr:#x}");
+    }
+    // Another instruction is there now, or nothing: the processor fetches it itself.
+    for (pc, msr) in [(0x1234, 0), (0x123C, msr::LE), (3 * MIB, msr::LE)] {
+        assert_eq!(at(pc, msr), Action::Resume, "{pc:#x} {msr:#x}");
     }
 }
 
