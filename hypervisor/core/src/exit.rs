@@ -113,7 +113,8 @@ pub fn handle<H: Memory + Platform + Facilities>(
         }
         // Threads of a core run vCPUs of several partitions, so that the processor's doorbells are nobody's.
         Exit::FacilityUnavailable { facility: Some(Facility::Msgp), interrupted } => {
-            return match doorbell_at(partition, hal, interrupted) {
+            let mut looks = 0..LOOKS;
+            return match looks.find_map(|_| doorbell_at(partition, hal, interrupted)) {
                 _ if interrupted.msr & msr::PR != 0 => illegal(interrupted, partition.lpcr),
                 Some(Doorbell::Write) => illegal(interrupted, partition.lpcr),
                 Some(doorbell) => Action::Departs(Departure::Doorbell(doorbell)),
@@ -154,6 +155,10 @@ const fn illegal(interrupted: Context, lpcr: u64) -> Action {
         srr1: save_status(interrupted.msr, program::ILLEGAL),
     }
 }
+
+/// How often the hypervisor looks for an instruction, since another vCPU may write to and fro where it is, and the
+/// processor would find it again each time that the hypervisor does not.
+const LOOKS: u32 = 8;
 
 /// What the instruction at which the guest stands does with doorbells, if it is such a one now.
 fn doorbell_at<H: Memory + Platform + Facilities>(
