@@ -153,7 +153,7 @@ fn partition_files() {
         (
             "vcpus = 1\n",
             "vcpus = 1\n[policy]\nmap = 'direct'\n",
-            "bad.toml:7: only an experiment has `map = \"direct\"`: it keeps the memory of partitions mapped; leave it out",
+            "bad.toml:7: only an experiment has `map = \"direct\"`: it keeps the memory of partitions within reach; leave it out",
         ),
         (
             "vcpus = 1\n",
