@@ -211,7 +211,9 @@ impl Judge {
             Register::Msr => is == msr::SF | msr::ME,
             Register::Pc => true,
             Register::Gpr(3..=5) => !is_hypervisors(is, &entry.secrets),
-            Register::Spr(Spr::Ctrl | Spr::Ppr) => is == 0 || is == register.reset(self.processor),
+            Register::Spr(Spr::Ctrl | Spr::Ppr | Spr::Mmcr0) => {
+                is == 0 || is == register.reset(self.processor)
+            }
             _ => {
                 !matches!(
                     exit,
