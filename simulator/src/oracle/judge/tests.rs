@@ -149,6 +149,10 @@ fn an_output_is_only_where_the_call_has_one_and_never_the_hypervisors() {
     assert_eq!(output(Hypercall::Cppr, 0x1234_5678_9ABC_DEF0), [Register::Gpr(4)]);
     assert_eq!(output(Hypercall::Random, 0xC000_0000_0005_13D8), [Register::Gpr(4)]);
     assert_eq!(output(Hypercall::Random, 0x7777), [Register::Gpr(4)]);
+    // The request is in r5: the answer has another first byte.
+    let answer = |value| Case::call(Hypercall::BlockRemove).with(Register::Gpr(4), value).wrong();
+    assert_eq!(answer(0xC000_0000_0000_1000), []);
+    assert_eq!(answer(0xC000_0000_0005_13D8), [Register::Gpr(4)]);
 }
 
 #[test]
