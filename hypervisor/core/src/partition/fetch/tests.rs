@@ -165,7 +165,7 @@ fn with_a_hashed_page_table_the_segments_say_where_it_is() {
         let address = (vsid << (log2 - low) | offset >> low) << first::AVA_SHIFT;
         let word = EntryForm::V2.segment_size.set(address, u64::from(log2 == 40));
         let hashed = hash(vsid, log2, BASE.base_log2, offset);
-        let slot = hashed * GROUP_ENTRIES as u64 & (table.slots() - 1);
+        let slot = (hashed * GROUP_ENTRIES as u64) & (table.slots() - 1);
         let second = 0x1_0000 | BASE.code << 12 | second::M;
         let arguments = [0, slot, word | first::L | first::V, second, 0, 0, 0, 0];
         let (status, _) = of_hash_table(table, &shared.given, &hal, Hypercall::Enter, arguments);
