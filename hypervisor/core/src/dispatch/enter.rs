@@ -121,9 +121,9 @@ impl<H: Enter> Running<'_, H> {
     }
 }
 
-/// Gives a vCPU its pending interrupt, if it takes one now. While one is pending, LPCR\[MER\] has to be set: the request
-/// is a level, so that the vCPU leaves and gets it as soon as it sets MSR\[EE\], for the first time or again. For how
-/// long it may run then, if one is.
+/// Gives a vCPU its pending interrupt, if it takes one now. While one is pending, LPCR\[MER\] has to be set: the
+/// request is a level, so that the vCPU leaves and gets it as soon as it sets MSR\[EE\], for the first time or again.
+/// For how long it may run then, if one is.
 fn deliver<H: Enter>(
     hal: &H,
     presentation: &Presentation,

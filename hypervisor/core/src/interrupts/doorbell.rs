@@ -1,4 +1,5 @@
-//! What a partition's kernel does with privileged doorbells where HFSCR withholds them: `msgsndp`, `msgclrp`, TIR, DPDES.
+//! What a partition's kernel does with privileged doorbells where HFSCR withholds them: `msgsndp`, `msgclrp`, TIR and
+//! DPDES.
 //!
 //! Its device tree gives each vCPU a core of its own, so that a vCPU is thread 0 there and rings itself alone.
 //! Source: Power ISA 3.0B Book III, Processor Control; `docs/facts/special-registers.md#facilities`.

@@ -226,8 +226,8 @@ impl<H: Memory> Partition<H> {
         self.lend_first_vcpu();
     }
 
-    /// Facilities, by their bits in HFSCR, that a vCPU has which starts. The performance monitor is one of them where the
-    /// partition has it: a trace interrupt leaves its address in SIAR, though nobody has named that before.
+    /// Facilities, by their bits in HFSCR, that a vCPU has which starts. The performance monitor is one of them where
+    /// the partition has it: a trace interrupt leaves its address in SIAR, though nobody has named that before.
     #[must_use]
     pub const fn at_start(&self) -> u64 {
         self.from_start | self.on_demand & Facility::Pm.bit()

@@ -47,7 +47,8 @@ fn control(thread: &Thread) -> u64 {
     monitor::PMCC.get(thread.spr(Spr::Mmcr0))
 }
 
-/// The bits that a register's number shows and changes. What problem state may write hides bits from problem state alone.
+/// The bits that a register's number shows and changes. A number that problem state may write hides bits from problem
+/// state alone.
 fn visible(thread: &Thread, row: &SprRow) -> u64 {
     if !thread.is_problem() {
         return row.mask();

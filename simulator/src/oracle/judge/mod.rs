@@ -198,8 +198,8 @@ impl Judge {
         }
     }
 
-    /// Whether an output of H_BLOCK_REMOVE is a code in its first byte and what the request names, which is one register
-    /// further on: such a word may look like an address of the hypervisor's.
+    /// Whether an output of H_BLOCK_REMOVE is a code in its first byte, and behind it what the request has, one
+    /// register further on: such a word may look like an address of the hypervisor's.
     fn is_answer_of_block(&self, left: &Left, number: u8, is: u64) -> bool {
         const CODE: u64 = 0xFF << 56;
         let request = Register::Gpr(5 + number);

@@ -98,7 +98,7 @@ fn with_radix_translation_the_process_says_where_it_is() {
     let last = 0x6000_0001_u32;
     put(&mut radix.partition, &radix.hal, 0x20_0000, &code);
     put(&mut radix.partition, &radix.hal, 0x20_5678, &last.to_le_bytes());
-    // Process 0, the kernel's, has a page of 2 MiB at 0x40_0000_0000, and process 5 one of 4 KiB and one of 64 KiB there.
+    // Process 0, the kernel's, has a page of 2 MiB at 0x40_0000_0000, and process 5 one of 4 KiB and one of 64 KiB.
     radix.root(0, 0x2_0000, 13);
     radix.directory(0x2_0000, 0x4_0000, 9);
     radix.directory(0x4_0000 + 8 * 0x100, 0x5_0000, 9);
