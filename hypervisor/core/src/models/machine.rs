@@ -273,6 +273,14 @@ impl Facilities for Machine {
 
     fn allow_stop(&self, _: bool) {}
 
+    fn process(&self) -> u64 {
+        unreachable!("no vCPU of the models uses doorbells");
+    }
+
+    fn segments(&self, _: u64) -> [[u64; 2]; 32] {
+        unreachable!("no vCPU of the models uses doorbells");
+    }
+
     fn set_sprg0(&self, _: u64) {}
 
     fn set_control(&self, _: u64, _: u32) {}

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use arch::bundle::{RegisterPolicy, Translation};
+use arch::bundle::{HashCallPolicy, RegisterPolicy, Translation};
 use arch::registers::msr;
 use loom::thread::spawn;
 
