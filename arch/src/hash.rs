@@ -106,6 +106,8 @@ pub mod second {
 pub mod segment {
     use super::Field;
 
+    /// Entries of the SLB of POWER8 and POWER9. Source: `docs/facts/translation.md#slb`.
+    pub const ENTRIES: usize = 32;
     /// Segment size: 0 for 256 MiB, 1 for 1 TiB.
     pub const B: Field = Field::new(0, 1);
     /// The virtual segment, of a segment of 256 MiB.

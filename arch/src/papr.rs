@@ -299,10 +299,10 @@ pub mod status {
     pub const H_SUCCESS: i64 = 0;
     /// Try again.
     pub const H_BUSY: i64 = 1;
-    /// Some of it is done.
-    pub const H_PARTIAL: i64 = 5;
     /// Nobody is at the other end.
     pub const H_CLOSED: i64 = 2;
+    /// Some of it is done.
+    pub const H_PARTIAL: i64 = 5;
     /// The hardware failed.
     pub const H_HARDWARE: i64 = -1;
     /// There is no such call.

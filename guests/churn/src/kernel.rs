@@ -7,9 +7,9 @@ use core::ops::Range;
 
 use arch::hash::second;
 use arch::interrupt::{Vector, storage};
-use process::{Context, PageTable, Program, Work};
+use process::{Context, Counted, PageTable, Program, Traffic, Work};
 use rt::hash::Segment;
-use superpages::{Entry, Manager, Mapping, Marks, PAGE_LOG2, PAGES, Place, Size, Table};
+use superpages::{Manager, Mapping, PAGE_LOG2, PAGES};
 
 use crate::memory::{BLOCKS, FILE_PAGES, Memory, PROGRAM, SPACES};
 
@@ -54,43 +54,6 @@ impl Exec {
             Self::Blocks | Self::Pages => 0,
             Self::Apart => 16,
         }
-    }
-}
-
-/// What was done with the page table.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Traffic {
-    pub(crate) entered: u64,
-    pub(crate) removed: u64,
-    pub(crate) removals: u64,
-}
-
-/// A table that counts.
-struct Counted<'a> {
-    table: PageTable,
-    traffic: &'a mut Traffic,
-}
-
-impl Table for Counted<'_> {
-    fn enter(&mut self, page: usize, size: Size, doubleword: u64) -> Option<Place> {
-        self.traffic.entered += 1;
-        self.table.enter(page, size, doubleword)
-    }
-
-    fn remove(&mut self, entries: &[Entry], marks: &mut [Marks]) {
-        self.traffic.removed += entries.len() as u64;
-        self.traffic.removals += 1;
-        self.table.remove(entries, marks);
-    }
-
-    fn remove_alone(&mut self, entry: Entry) -> Marks {
-        self.traffic.removed += 1;
-        self.traffic.removals += 1;
-        self.table.remove_alone(entry)
-    }
-
-    fn clear_referenced(&mut self, entry: Entry) -> bool {
-        self.table.clear_referenced(entry)
     }
 }
 

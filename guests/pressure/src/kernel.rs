@@ -4,9 +4,9 @@ use core::ops::Range;
 
 use arch::hash::second;
 use arch::interrupt::{Vector, storage};
-use process::{Context, PageTable, Program, Work};
+use process::{Context, Counted, PageTable, Program, Traffic, Work};
 use rt::hash::Segment;
-use superpages::{Entry, Manager, Mapping, Marks, PAGE_LOG2, PAGES, Place, Size, Table};
+use superpages::{Manager, Mapping, PAGE_LOG2, PAGES};
 
 use crate::memory::{DATA, DATA_BLOCKS, Memory, SPACES};
 
@@ -24,45 +24,6 @@ const READ_EXECUTE: u64 = second::M | 3;
 
 /// Pages that go at least when somebody needs one, and that are taken out together at most.
 const BATCH: usize = 64;
-
-/// What was done with the page table.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Traffic {
-    pub(crate) entered: u64,
-    pub(crate) removed: u64,
-    pub(crate) removals: u64,
-    pub(crate) cleared: u64,
-}
-
-/// A table that counts.
-struct Counted<'a> {
-    table: PageTable,
-    traffic: &'a mut Traffic,
-}
-
-impl Table for Counted<'_> {
-    fn enter(&mut self, page: usize, size: Size, doubleword: u64) -> Option<Place> {
-        self.traffic.entered += 1;
-        self.table.enter(page, size, doubleword)
-    }
-
-    fn remove(&mut self, entries: &[Entry], marks: &mut [Marks]) {
-        self.traffic.removed += entries.len() as u64;
-        self.traffic.removals += 1;
-        self.table.remove(entries, marks);
-    }
-
-    fn remove_alone(&mut self, entry: Entry) -> Marks {
-        self.traffic.removed += 1;
-        self.traffic.removals += 1;
-        self.table.remove_alone(entry)
-    }
-
-    fn clear_referenced(&mut self, entry: Entry) -> bool {
-        self.traffic.cleared += 1;
-        self.table.clear_referenced(entry)
-    }
-}
 
 /// All processes, one for each address space.
 pub(crate) struct Kernel<'a, M: Manager> {

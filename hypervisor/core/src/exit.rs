@@ -112,10 +112,11 @@ pub fn handle<H: Memory + Platform + Facilities>(
             return Action::Pauses { next: interrupted.behind() };
         }
         // Threads of a core run vCPUs of several partitions, so that the processor's doorbells are nobody's.
-        Exit::FacilityUnavailable { facility: Some(Facility::Msgp), interrupted } => {
+        Exit::FacilityUnavailable { facility: Some(Facility::Msgp), interrupted }
+            if interrupted.msr & msr::PR == 0 =>
+        {
             let mut looks = 0..LOOKS;
             return match looks.find_map(|_| doorbell_at(partition, hal, interrupted)) {
-                _ if interrupted.msr & msr::PR != 0 => illegal(interrupted, partition.lpcr),
                 Some(Doorbell::Write) => illegal(interrupted, partition.lpcr),
                 Some(doorbell) => Action::Departs(Departure::Doorbell(doorbell)),
                 // The partition has changed it, or where it is, since the processor fetched it: it fetches again.

@@ -25,6 +25,7 @@
 use alloc::boxed::Box;
 use core::mem::offset_of;
 
+use arch::hash::segment;
 use arch::registers::hfscr::Facility;
 use arch::registers::monitor;
 use arch::vcpus::Register;
@@ -37,12 +38,12 @@ pub trait Facilities {
     /// Lets the vCPU that runs, and has used `stop`, execute it without an exit, or not.
     fn allow_stop(&self, allows: bool);
 
-    /// PIDR of the vCPU that has just left.
+    /// PIDR of the vCPU that has just left; no window is open.
     fn process(&self) -> u64;
 
     /// The segment lookaside buffer of the vCPU that has just left, of a partition with a hashed page table and this
     /// LPCR: as `slbmfee` and `slbmfev` read it, zeros for what is not valid.
-    fn segments(&self, lpcr: u64) -> [[u64; 2]; 32];
+    fn segments(&self, lpcr: u64) -> [[u64; 2]; segment::ENTRIES];
 
     /// Sets SPRG0 of the vCPU that runs.
     fn set_sprg0(&self, value: u64);

@@ -12,7 +12,7 @@ use core::cell::{Cell, RefCell};
 use arch::address::RealAddress;
 use arch::bundle::MapPolicy;
 use arch::excess::Excesses;
-use arch::hash::VirtualPage;
+use arch::hash::{VirtualPage, segment};
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, mppr};
@@ -69,7 +69,7 @@ pub struct Fake {
     /// PIDR of the vCPU that has left.
     pub process: Cell<u64>,
     /// Its segment lookaside buffer.
-    pub segments: RefCell<[[u64; 2]; 32]>,
+    pub segments: RefCell<[[u64; 2]; segment::ENTRIES]>,
     /// LPCR that was set last behind a hypercall.
     pub control: Cell<u64>,
     /// Hardware threads whose doorbell was rung.
@@ -146,7 +146,7 @@ impl Fake {
             allows_stop: Cell::default(),
             sprg0: Cell::default(),
             process: Cell::default(),
-            segments: RefCell::new([[0; 2]; 32]),
+            segments: RefCell::new([[0; 2]; segment::ENTRIES]),
             control: Cell::default(),
             rung: RefCell::default(),
             forgotten: RefCell::default(),
@@ -470,7 +470,7 @@ impl Facilities for Fake {
         self.process.get()
     }
 
-    fn segments(&self, _: u64) -> [[u64; 2]; 32] {
+    fn segments(&self, _: u64) -> [[u64; 2]; segment::ENTRIES] {
         *self.segments.borrow()
     }
 

@@ -181,6 +181,19 @@ fn calls_do_the_same_wherever_they_are_answered() {
     }
 }
 
+/// H_BLOCK_REMOVE, whose last request is in r12, wherever it is answered.
+#[test]
+fn blocks_are_removed_with_all_nine_arguments() {
+    const CALLS: &str = "[[partition]]\nname = \"calls\"\npayload = \"hash-calls\"\nmemory = \"128 MiB\"\n\
+         vcpus = 1\ntranslation = \"hash\"\narguments = \"call=block-remove calls=200\"\n";
+    for calls in HashCallPolicy::ALL {
+        let console = console(answered(calls, CALLS), [1, 1, 1]);
+        assert!(console.contains("hash-calls: 200 of block-remove, answer H_SUCCESS"), "{console}");
+    }
+    let console = console(on_power8(answered(HashCallPolicy::Fast, CALLS)), [1, 1, 2]);
+    assert!(console.contains("hash-calls: 200 of block-remove, answer H_SUCCESS"), "{console}");
+}
+
 /// Each way takes more instructions than the one before, or it would not be another one.
 #[test]
 fn calls_take_another_way_if_an_experiment_asks_for_it() {

@@ -4,6 +4,8 @@
 
 #![cfg_attr(target_os = "none", no_std)]
 
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+mod counted;
 #[cfg(all(target_arch = "powerpc64", target_os = "none", not(feature = "bare")))]
 mod hypercalls;
 #[cfg(all(target_arch = "powerpc64", target_os = "none", feature = "bare"))]
@@ -11,6 +13,8 @@ mod native;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod user;
 
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+pub use self::counted::{Counted, Traffic};
 #[cfg(all(target_arch = "powerpc64", target_os = "none", not(feature = "bare")))]
 pub use self::hypercalls::Hypercalls as PageTable;
 #[cfg(all(target_arch = "powerpc64", target_os = "none", feature = "bare"))]

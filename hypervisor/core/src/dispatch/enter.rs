@@ -137,7 +137,7 @@ fn deliver<H: Enter>(
         return Some(MEDIATION_TICKS);
     }
     let interrupted = Context { pc: registers.pc, msr: registers.msr };
-    let (vector, longest) = match presentation.deliver() {
+    let (vector, longest) = match presentation.deliver()? {
         Delivery::External => (Vector::External, Some(ACCEPTANCE_TICKS)),
         Delivery::Doorbell => (Vector::DirectedPrivilegedDoorbell, None),
     };

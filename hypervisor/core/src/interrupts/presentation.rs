@@ -153,13 +153,17 @@ impl Presentation {
         self.state().is_pending()
     }
 
-    /// The interrupt that the vCPU, which takes some, is given now; one has to be delivered.
-    pub fn deliver(&self) -> Delivery {
-        if self.state().is_external_pending() {
-            return Delivery::External;
+    /// The interrupt that the vCPU, which takes some, is given now, if there is one: another vCPU may have taken its
+    /// request back since [`Self::is_pending`] has said so.
+    pub fn deliver(&self) -> Option<Delivery> {
+        let state = self.state();
+        if state.is_external_pending() {
+            return Some(Delivery::External);
         }
-        self.set_doorbell(false);
-        Delivery::Doorbell
+        state.is_rung.then(|| {
+            self.set_doorbell(false);
+            Delivery::Doorbell
+        })
     }
 
     /// Whether the vCPU's privileged doorbell was rung, and it has not had the interrupt.
@@ -270,14 +274,17 @@ mod tests {
         assert_eq!(presentation.accept(), Some(0), "it is no external interrupt");
         presentation.set_cppr(0xFF);
         assert!(presentation.set_mfrr(4));
-        assert_eq!(presentation.deliver(), Delivery::External);
-        assert_eq!(presentation.deliver(), Delivery::External, "it was not accepted");
+        assert_eq!(presentation.deliver(), Some(Delivery::External));
+        assert_eq!(presentation.deliver(), Some(Delivery::External), "it was not accepted");
         assert_eq!(presentation.accept(), Some(0xFF << 24 | IPI));
         let copy = Presentation::default();
         copy.set_bits(presentation.bits());
         assert!(copy.is_rung());
-        assert_eq!(presentation.deliver(), Delivery::Doorbell);
+        assert_eq!(presentation.deliver(), Some(Delivery::Doorbell));
         assert!(!presentation.is_pending() && !presentation.is_rung());
+        presentation.set_cppr(0xFF);
+        assert!(presentation.set_mfrr(4) && !presentation.set_mfrr(NONE), "it is taken back");
+        assert_eq!(presentation.deliver(), None);
         copy.reset();
         assert!(!copy.is_pending());
     }

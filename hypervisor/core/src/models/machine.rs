@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use arch::address::RealAddress;
 use arch::bundle::MapPolicy;
 use arch::excess::Excesses;
-use arch::hash::{GROUP_ENTRIES, VirtualPage};
+use arch::hash::{GROUP_ENTRIES, VirtualPage, segment};
 use arch::interrupt::Vector;
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
@@ -277,7 +277,7 @@ impl Facilities for Machine {
         unreachable!("no vCPU of the models uses doorbells");
     }
 
-    fn segments(&self, _: u64) -> [[u64; 2]; 32] {
+    fn segments(&self, _: u64) -> [[u64; 2]; segment::ENTRIES] {
         unreachable!("no vCPU of the models uses doorbells");
     }
 

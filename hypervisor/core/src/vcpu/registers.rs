@@ -45,6 +45,7 @@ use alloc::boxed::Box;
 use core::mem::offset_of;
 
 use arch::address::GuestRealAddress;
+use arch::hash::segment;
 use arch::registers::msr;
 use arch::vcpus::Register;
 
@@ -81,8 +82,8 @@ pub struct Registers {
 
 /// Valid entries of a segment lookaside buffer, in their places: as `slbmfee` and `slbmfev` read them, zeros elsewhere.
 pub type Segments = [[u64; 2]; SEGMENTS];
-/// Entries of a segment lookaside buffer. Source: `docs/facts/translation.md#slb`.
-pub const SEGMENTS: usize = 32;
+/// Entries of a segment lookaside buffer.
+pub const SEGMENTS: usize = segment::ENTRIES;
 
 /// What takes the value of a register of [`each_supervisor_register`] away while it stays in the processor and
 /// its vCPU has left.

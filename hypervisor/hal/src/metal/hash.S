@@ -16,11 +16,7 @@
 
     .section .guards, "ax"
 
-# As `hypercall`, but r11 is the guest's still, the eighth argument, and r12 the hypervisor's MSR. Relocation stays off.
-    .globl hal_hypercall_hash
-hal_hypercall_hash:
-    b hypercall_hash_unguarded
-hypercall_hash_guarded:                 # both are done
+.macro keep_caller                      # r0 = its r13, r11 = SRR1
     ld %r12, {NOT_A_GUEST_KERNEL}(%r13)
     std %r0, {GUEST_R13}(%r13)
     mflr %r0
@@ -30,6 +26,14 @@ hypercall_hash_guarded:                 # both are done
     std %r0, {GUEST_LR}(%r13)
     bne- hash_refused
     ld %r1, {STACK}(%r13)
+.endm
+
+# As `hypercall`, but r11 is the guest's still, the eighth argument, and r12 the hypervisor's MSR. Relocation stays off.
+    .globl hal_hypercall_hash
+hal_hypercall_hash:
+    b hypercall_hash_unguarded
+hypercall_hash_guarded:                 # both are done
+    keep_caller
     site {AT_CALL}, hash_hypercall_guarded
     ld %r2, {TOC}(%r13)
 hash_hypercall_goes_on:
@@ -116,15 +120,7 @@ hash_offer:
 hal_hypercall_hash_elsewhere:
     b elsewhere_unguarded
 elsewhere_guarded:                      # both are done
-    ld %r12, {NOT_A_GUEST_KERNEL}(%r13)
-    std %r0, {GUEST_R13}(%r13)
-    mflr %r0
-    std %r1, {GUEST_R1}(%r13)
-    std %r2, {GUEST_R2}(%r13)
-    and. %r11, %r11, %r12               # MSR[HV] or MSR[PR]
-    std %r0, {GUEST_LR}(%r13)
-    bne- hash_refused
-    ld %r1, {STACK}(%r13)
+    keep_caller
     site {AT_CALL}, elsewhere_guarded_again
     ld %r2, {TOC}(%r13)
 elsewhere_goes_on:

@@ -6,7 +6,7 @@ use core::ptr;
 use arch::address::RealAddress;
 use arch::bundle::MapPolicy;
 use arch::excess::Excesses;
-use arch::hash::{self, VirtualPage};
+use arch::hash::{self, VirtualPage, segment};
 use arch::marker::{Mark, Region};
 use arch::processor::Processor;
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
@@ -299,7 +299,7 @@ impl Facilities for Machine {
         read::<{ spr::PIDR }>()
     }
 
-    fn segments(&self, lpcr: u64) -> [[u64; 2]; 32] {
+    fn segments(&self, lpcr: u64) -> [[u64; 2]; segment::ENTRIES] {
         segments::read(lpcr)
     }
 

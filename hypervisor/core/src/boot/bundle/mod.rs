@@ -233,7 +233,7 @@ impl fmt::Display for BundleError {
                 f.write_str("the policy for partitions and cores is not 1; or leave it out")
             }
             Self::Map => f.write_str(
-                "the policy for maps is not one of ours, ours-strict, ours-lazy, domain, xen-v2 and direct",
+                "the policy for maps is not one of ours, ours-strict, ours-lazy, domain, xen-v2, real-mode and direct",
             ),
             Self::HashCalls => f.write_str(
                 "the policy for calls of a hashed page table is not one of fast, middle and full",

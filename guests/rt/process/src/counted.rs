@@ -1,0 +1,55 @@
+//! A page table that counts what is done with it.
+
+use superpages::{Entry, Marks, Place, Size, Table};
+
+use crate::PageTable;
+
+/// What was done with a page table.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Traffic {
+    /// Entries that were entered, or for which no place was found.
+    pub entered: u64,
+    /// Entries that were taken out.
+    pub removed: u64,
+    /// How often some were taken out together, or one by itself.
+    pub removals: u64,
+    /// Entries whose R was cleared.
+    pub cleared: u64,
+}
+
+/// A table that counts.
+#[derive(Debug)]
+pub struct Counted<'a> {
+    /// The table.
+    pub table: PageTable,
+    /// What was done with it.
+    pub traffic: &'a mut Traffic,
+}
+
+impl Table for Counted<'_> {
+    #[inline]
+    fn enter(&mut self, page: usize, size: Size, doubleword: u64) -> Option<Place> {
+        self.traffic.entered += 1;
+        self.table.enter(page, size, doubleword)
+    }
+
+    #[inline]
+    fn remove(&mut self, entries: &[Entry], marks: &mut [Marks]) {
+        self.traffic.removed += entries.len() as u64;
+        self.traffic.removals += 1;
+        self.table.remove(entries, marks);
+    }
+
+    #[inline]
+    fn remove_alone(&mut self, entry: Entry) -> Marks {
+        self.traffic.removed += 1;
+        self.traffic.removals += 1;
+        self.table.remove_alone(entry)
+    }
+
+    #[inline]
+    fn clear_referenced(&mut self, entry: Entry) -> bool {
+        self.traffic.cleared += 1;
+        self.table.clear_referenced(entry)
+    }
+}
