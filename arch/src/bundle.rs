@@ -61,6 +61,12 @@ pub const REGISTERS: &str = "powervisor,registers";
 pub const MITIGATIONS: &str = "powervisor,mitigations";
 /// Root property: 1 if one partition at most may run on a core at a time. May be left out.
 pub const ONE_PARTITION_PER_CORE: &str = "powervisor,one-per-core";
+/// Root property: how many hardware threads of each core, or of each part of a split one, run partitions at most, 1 or
+/// more. May be left out.
+pub const THREADS_PER_CORE: &str = "powervisor,threads-per-core";
+/// Root property: into how many subcores each core is split, 2 or 4. May be left out, and has to where one partition at
+/// most may run on a core.
+pub const SUBCORES: &str = "powervisor,subcores";
 /// Root property: the name of a [`MapPolicy`]. May be left out.
 pub const MAP: &str = "powervisor,map";
 /// Root property: the name of a [`PrefetchPolicy`]. May be left out, and read only where there is an engine.

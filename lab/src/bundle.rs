@@ -9,7 +9,8 @@ use arch::bundle::{
     GUEST_STOP, HASH_CALLS, HashCallPolicy, IMAGE, INITRD, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES,
     MITIGATIONS, MapPolicy, MitigationPolicy, ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR,
     PREFETCH, PrefetchPolicy, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE,
-    SUPERPAGES, SUSPEND_AT, TIME_LIMIT, TRANSLATION, Translation, VCPUS, WEIGHT,
+    SUBCORES, SUPERPAGES, SUSPEND_AT, THREADS_PER_CORE, TIME_LIMIT, TRANSLATION, Translation,
+    VCPUS, WEIGHT,
 };
 use arch::excess::Excesses;
 use dtoolkit::fdt::{Fdt, FdtNode};
@@ -120,6 +121,10 @@ pub struct Sharing {
     pub mitigations: MitigationPolicy,
     /// One partition at most runs on a core at a time.
     pub has_one_partition_per_core: bool,
+    /// How many hardware threads of each core, or of each part of a split one, run partitions at most.
+    pub threads_per_core: Option<u32>,
+    /// Into how many parts each core is split, if it is: 2 or 4.
+    pub subcores: Option<u32>,
     /// How the hypervisor reaches the memory of partitions.
     pub map: MapPolicy,
     /// What prefetch engines log and fetch.
@@ -292,6 +297,12 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
     if sharing.has_one_partition_per_core {
         tree.root.add_property(property(ONE_PARTITION_PER_CORE, 1_u32));
     }
+    if let Some(threads) = sharing.threads_per_core {
+        tree.root.add_property(property(THREADS_PER_CORE, threads));
+    }
+    if let Some(subcores) = sharing.subcores {
+        tree.root.add_property(property(SUBCORES, subcores));
+    }
     if sharing.map != MapPolicy::default() {
         tree.root.add_property(property(MAP, sharing.map.name()));
     }
@@ -417,6 +428,13 @@ pub fn consoles(file: &[u8]) -> Consoles {
     }
 }
 
+/// Into how many parts a bundle asks that cores be split, if it does.
+#[must_use]
+pub fn subcores(file: &[u8]) -> Option<u32> {
+    let Some(Ok(tree)) = manifest_of(file).map(Fdt::new) else { return None };
+    tree.root().property(SUBCORES).and_then(|property| property.value_as::<u32>().ok())
+}
+
 /// What a bundle asks of prefetch engines; nothing is what any other file asks, or one that asks for what there is not.
 #[must_use]
 pub fn prefetch(file: &[u8]) -> PrefetchPolicy {
@@ -480,6 +498,8 @@ mod tests {
             registers: RegisterPolicy::Released,
             mitigations: MitigationPolicy::Off,
             has_one_partition_per_core: true,
+            threads_per_core: Some(2),
+            subcores: None,
             map: MapPolicy::OursLazy,
             prefetch: PrefetchPolicy::AlwaysL2,
             hash_calls: HashCallPolicy::Full,

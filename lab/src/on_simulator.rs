@@ -31,6 +31,16 @@ pub fn start(system: &System) -> Result<Machine, Failure> {
         );
         return Err(Failure::input(&system.name, text));
     }
+    let subcores = bundle::subcores(system.initrd.as_deref().unwrap_or_default());
+    if let Some(subcores) = subcores
+        && description.processor().facts().hid0.split.is_none()
+    {
+        let processor = description.processor();
+        let text = format!(
+            "the cores of {processor} cannot be split; leave `subcores = {subcores}` out, or take the machine power8"
+        );
+        return Err(Failure::input(&system.name, text));
+    }
     let mut machine = Machine::new(description, system.seed);
     machine.boot(&boot).map_err(|error| Failure::input(&system.name, error))?;
     Ok(machine)

@@ -57,7 +57,9 @@ pub struct PolicyTable {
     #[serde(default)]
     without: Vec<Spanned<String>>,
     mitigations: Option<Spanned<String>>,
-    one_partition_per_core: Option<bool>,
+    one_partition_per_core: Option<Spanned<bool>>,
+    threads_per_core: Option<Spanned<Number>>,
+    subcores: Option<Spanned<Number>>,
     map: Option<Spanned<String>>,
     prefetch: Option<Spanned<String>>,
     hash_calls: Option<Spanned<String>>,
@@ -103,7 +105,32 @@ impl PolicyTable {
 
     /// Whether one partition at most runs on a core at a time.
     pub fn has_one_partition_per_core(&self) -> bool {
-        self.one_partition_per_core.unwrap_or(false)
+        self.one_partition_per_core.as_ref().is_some_and(|is_so| *is_so.get_ref())
+    }
+
+    /// How many hardware threads of each core, or of each part of a split one, run partitions at most.
+    pub fn threads_per_core(&self, file: &TomlFile) -> Result<Option<u32>, Failure> {
+        positive(file, self.threads_per_core.as_ref(), u32::MAX)
+    }
+
+    /// Into how many parts each core is split, if it is.
+    pub fn subcores(&self, file: &TomlFile) -> Result<Option<u32>, Failure> {
+        let Some(number) = &self.subcores else { return Ok(None) };
+        if let Some(one) = self.one_partition_per_core.as_ref().filter(|is_so| *is_so.get_ref()) {
+            let text = "a split core has a partition in each part; leave this or `subcores` out";
+            return Err(file.complain(one.span(), text));
+        }
+        match number.get_ref().0 {
+            1 => Ok(None),
+            2 => Ok(Some(2)),
+            4 => Ok(Some(4)),
+            other => {
+                let text = format!(
+                    "a core cannot be split into {other}; write 2 or 4, or 1 for a whole one"
+                );
+                Err(file.complain(number.span(), text))
+            }
+        }
     }
 
     /// How the hypervisor reaches the memory of partitions.
@@ -151,18 +178,26 @@ impl PolicyTable {
     /// What this says, and `others` where it says nothing.
     pub fn or(&self, others: &Self) -> Self {
         let of_registers = if self.registers.is_some() { self } else { others };
-        let either =
-            |ours: &Option<_>, theirs: &Option<_>| ours.as_ref().or(theirs.as_ref()).cloned();
         Self {
             registers: of_registers.registers.clone(),
             without: of_registers.without.clone(),
             mitigations: either(&self.mitigations, &others.mitigations),
-            one_partition_per_core: self.one_partition_per_core.or(others.one_partition_per_core),
+            one_partition_per_core: either(
+                &self.one_partition_per_core,
+                &others.one_partition_per_core,
+            ),
+            threads_per_core: either(&self.threads_per_core, &others.threads_per_core),
+            subcores: either(&self.subcores, &others.subcores),
             map: either(&self.map, &others.map),
             prefetch: either(&self.prefetch, &others.prefetch),
             hash_calls: either(&self.hash_calls, &others.hash_calls),
         }
     }
+}
+
+/// The one, or the other where there is no one.
+fn either<T: Clone>(one: &Option<T>, other: &Option<T>) -> Option<T> {
+    one.as_ref().or(other.as_ref()).cloned()
 }
 
 /// The policy with this name, or the usual one; what it is for, and which there are.
@@ -311,6 +346,8 @@ impl PartitionFile {
             registers,
             mitigations,
             has_one_partition_per_core,
+            threads_per_core: contents.policy.threads_per_core(file)?,
+            subcores: contents.policy.subcores(file)?,
             map,
             prefetch,
             hash_calls: contents.policy.hash_calls(file)?,

@@ -141,6 +141,12 @@ impl Split {
         self.ways.iter().find(|way| hid0 & way.status != 0)
     }
 
+    /// How a core is split into so many subcores, if it can be.
+    #[must_use]
+    pub fn into_subcores(&self, subcores: usize) -> Option<&'static Way> {
+        self.ways.iter().find(|way| way.subcores == subcores)
+    }
+
     /// Which split HID0 asks for, if any.
     #[must_use]
     pub fn asked(&self, hid0: u64) -> Option<&'static Way> {

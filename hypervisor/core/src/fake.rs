@@ -23,7 +23,7 @@ use crate::calendar::DateTime;
 use crate::dispatch::{Enter, Running};
 use crate::facilities::{Demanded, Facilities};
 use crate::hal::{
-    HalError, Maps, Page, Platform, Tables, ThreadError, Threads, Window, Windows, Work,
+    HalError, Maps, Page, Platform, SplitError, Tables, ThreadError, Threads, Window, Windows, Work,
 };
 use crate::hypercall::Guest;
 use crate::life::outcome::Departure;
@@ -366,6 +366,10 @@ impl Threads for Fake {
 
     fn fetch_thread(&self, _: u32, _: &Firmware<'_>) -> Result<(), ThreadError> {
         Err(ThreadError::TooMany)
+    }
+
+    fn split_cores(&self, _: u32) -> Result<(), SplitError> {
+        Err(SplitError::Impossible)
     }
 
     fn has_one_runner_per_core(&self) -> bool {

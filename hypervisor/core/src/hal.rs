@@ -63,6 +63,8 @@ pub enum ThreadError {
     Silent,
     /// Neither a doorbell nor the interrupt controller reaches it once it runs.
     Unreachable,
+    /// Its core is to be split, and the thread that does it is not there.
+    Whole,
 }
 
 impl core::fmt::Display for ThreadError {
@@ -75,7 +77,31 @@ impl core::fmt::Display for ThreadError {
             Self::Unreachable => {
                 f.write_str("neither a doorbell nor the interrupt controller reaches it")
             }
+            Self::Whole => {
+                f.write_str("the first thread of its core, which splits it, is not there")
+            }
         }
+    }
+}
+
+/// Why cores are not split.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SplitError {
+    /// This processor's cannot be, into so many.
+    Impossible,
+    /// The hypervisor was started on another thread than the first one of a core.
+    BootThread,
+    /// The core does not do it.
+    Refused,
+}
+
+impl core::fmt::Display for SplitError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::Impossible => "this processor's cannot be",
+            Self::BootThread => "the boot thread is not the first one of its core",
+            Self::Refused => "the boot thread's core does not do it",
+        })
     }
 }
 
@@ -250,6 +276,13 @@ pub trait Threads {
     /// # Errors
     /// Why it does not come.
     fn fetch_thread(&self, server: u32, firmware: &Firmware<'_>) -> Result<(), ThreadError>;
+
+    /// Splits the boot thread's core, and each other one as its first thread is fetched, into so many subcores, for
+    /// good. No other thread was fetched yet.
+    ///
+    /// # Errors
+    /// Why no core is.
+    fn split_cores(&self, subcores: u32) -> Result<(), SplitError>;
 
     /// Whether one thread of a core at most runs partitions, since the core has something that serves one at a time.
     fn has_one_runner_per_core(&self) -> bool;

@@ -114,12 +114,13 @@ where
     if let Some(ticks) = latest.and_then(|time| ahead(hal.timebase(), time)) {
         hal.advance_timebase(ticks);
     }
-    let threads = fetch_threads(
-        hal,
-        console,
-        &firmware,
-        bundle.has_one_partition_per_core || hal.has_one_runner_per_core(),
-    );
+    if let Some(subcores) = bundle.subcores {
+        let split = hal.split_cores(subcores);
+        split.map_err(|error| Failure::new("cores are not split", error))?;
+    }
+    let has_one_runner = bundle.has_one_partition_per_core || hal.has_one_runner_per_core();
+    let at_most = if has_one_runner { Some(1) } else { bundle.threads_per_core };
+    let threads = fetch_threads(hal, console, &firmware, bundle.subcores, at_most);
     hal.map_as(bundle.map, &mut firmware.memory()).map_err(|error| Failure::new("map", error))?;
     if threads.len() > 1 {
         console.line(hal, format_args!("hardware threads: {}", threads.len()));
@@ -282,24 +283,33 @@ fn read_images<H: Windows>(
     partitions.iter().map(image).collect()
 }
 
-/// Fetches all hardware threads out of firmware: those that come, the boot thread first. If one partition at most
-/// may or can run on a core at a time, one thread of each core runs partitions, and the others stay in firmware.
-fn fetch_threads<H: Threads + Platform>(
+/// Fetches all hardware threads out of firmware: those that come, the boot thread first; of each core so many at most,
+/// if that is said, and the others stay in firmware. Where cores are split, each part counts as a core.
+fn fetch_threads<H: Threads + Platform + Tables>(
     hal: &H,
     console: &Console,
     firmware: &Firmware<'_>,
-    has_one_partition_per_core: bool,
+    subcores: Option<u32>,
+    at_most: Option<u32>,
 ) -> Vec<HardwareThread> {
     let boot = hal.boot_thread();
+    let part = |HardwareThread { server, core }| match subcores {
+        None => HardwareThread { server, core },
+        Some(subcores) => {
+            let threads = 1 << H::PROCESSOR.facts().pir.core_shift;
+            let part = server % threads / (threads / subcores);
+            HardwareThread { server, core: core * subcores + part }
+        }
+    };
     let (mut threads, others): (Vec<_>, Vec<_>) =
-        firmware.threads().partition(|thread| thread.server == boot);
+        firmware.threads().map(part).partition(|thread| thread.server == boot);
     if threads.is_empty() {
         // A tree without the thread that runs this: a core of its own.
         threads.push(HardwareThread { server: boot, core: u32::MAX });
     }
     for thread in others {
-        let is_taken = threads.iter().any(|other| other.core == thread.core);
-        if has_one_partition_per_core && is_taken {
+        let taken = threads.iter().filter(|other| other.core == thread.core).count();
+        if at_most.is_some_and(|at_most| taken >= at_most as usize) {
             continue;
         }
         match hal.fetch_thread(thread.server, firmware) {

@@ -55,6 +55,8 @@ pub(crate) mod spr {
         HSRR0 Hsrr0
         HSRR1 Hsrr1
         LPCR Lpcr
+        PCR Pcr
+        HID0 Hid0
         LPIDR Lpidr
         AMOR Amor
         PTCR Ptcr

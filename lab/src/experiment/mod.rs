@@ -635,6 +635,8 @@ impl Experiment {
                         registers: policy.registers(file)?,
                         mitigations: policy.mitigations(file)?,
                         has_one_partition_per_core: policy.has_one_partition_per_core(),
+                        threads_per_core: policy.threads_per_core(file)?,
+                        subcores: policy.subcores(file)?,
                         map: policy.map(file)?,
                         prefetch: policy.prefetch(file)?,
                         hash_calls: policy.hash_calls(file)?,

@@ -58,6 +58,10 @@ pub fn run<E: From<Failure>>(
             format!("it has no prefetch engine; leave `prefetch = \"{}\"` out there", asked.name());
         return Err(Failure::input("QEMU", text).into());
     }
+    if let Some(subcores) = bundle::subcores(system.initrd.as_deref().unwrap_or_default()) {
+        let text = format!("its cores cannot be split; leave `subcores = {subcores}` out there");
+        return Err(Failure::input("QEMU", text).into());
+    }
     let files = tempfile::tempdir().map_err(host_failure)?;
     let mut process = Process::start(
         command(system, files.path(), options.memory)?,

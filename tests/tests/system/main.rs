@@ -5,6 +5,7 @@ mod bare;
 mod boot_thread;
 mod compute;
 mod containment;
+mod cores;
 mod disks;
 mod doorbells;
 mod experiments;

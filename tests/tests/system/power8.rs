@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use arch::interrupt::{Vector, wake};
 use arch::processor::Processor;
-use arch::registers::msr;
 use arch::registers::spr::Spr;
 use lab::comparison::{Transcript, difference};
 use lab::experiment::{Experiment, Variant};
@@ -283,73 +282,6 @@ fn partitions_share_a_core_by_weight() {
     let [heavy, light, other] = ["heavy", "light", "other"].map(share);
     assert!((7700..=8700).contains(&heavy), "{heavy}");
     assert!([light, other].iter().all(|share| (600..=1300).contains(share)), "{light} {other}");
-}
-
-/// Which threads of a core are in a guest at the same time, with MSR\[HV\]=0, and the LPID with which each entered it:
-/// the core's does not change while one is there.
-#[derive(Default)]
-struct Together {
-    /// By thread.
-    entered: BTreeMap<usize, u32>,
-    most: usize,
-    switches: usize,
-    last: Option<u32>,
-    wrong: Vec<String>,
-}
-
-impl Together {
-    fn look(&mut self, machine: &Machine) {
-        for thread in &machine.state().threads {
-            if thread.msr() & msr::HV != 0 {
-                self.entered.remove(&thread.index);
-                continue;
-            }
-            let lpid = thread.spr(Spr::Lpidr) as u32;
-            let entered = *self.entered.entry(thread.index).or_insert(lpid);
-            if entered != lpid {
-                self.wrong.push(format!("thread {} entered {entered}, not {lpid}", thread.index));
-            }
-        }
-        self.most = self.most.max(self.entered.len());
-        if let Some(lpid) = self.entered.values().next()
-            && self.last.replace(*lpid) != Some(*lpid)
-        {
-            self.switches += 1;
-        }
-    }
-}
-
-/// A core of eight threads, and two partitions of four vCPUs and one of one: several of one partition run together,
-/// never two partitions, and the core goes from one to the other.
-#[test]
-fn a_core_is_in_one_partition_at_a_time() {
-    /// Instructions of a thread from one look to the next: fewer than a vCPU's stay of the shortest slice.
-    const STEPS: u64 = 200;
-    const PARTITIONS: [(&str, u32); 3] = [("first", 4), ("second", 4), ("third", 1)];
-    let partition = |(name, vcpus): (&str, u32)| {
-        format!(
-            "[[partition]]\nname = \"{name}\"\npayload = \"storm\"\nmemory = \"8128 KiB\"\n\
-             vcpus = {vcpus}\narguments = \"rounds=60\"\n"
-        )
-    };
-    let text = format!(
-        "slice_us = 20\n{}[machine]\ndescription = \"power8\"\n",
-        PARTITIONS.map(partition).concat()
-    );
-    let system = on_threads(system_of(&text), [1, 1, 8]);
-    let mut machine = on_simulator::start(&system).unwrap();
-    let mut together = Together::default();
-    while matches!(machine.run(STEPS, &mut NoObserver), RunState::Running) {
-        together.look(&machine);
-    }
-    let console = String::from_utf8(machine.take_console_output()).unwrap();
-    for (name, vcpus) in PARTITIONS {
-        let line = format!("[{name}] storm: {vcpus} vCPUs, 60 rounds each, 0 wrong");
-        assert!(console.contains(&line), "{console}");
-    }
-    assert_eq!(together.wrong, [""; 0]);
-    assert!(together.most >= 3, "{} threads of one partition together", together.most);
-    assert!(together.switches >= 10, "{} switches", together.switches);
 }
 
 /// How many naps have ended, by thread and by the reason in SRR1.

@@ -22,7 +22,9 @@ use crate::dispatch::{Enter, Running};
 use crate::exit::{Action, Door, Exit};
 use crate::facilities::{Demanded, Facilities};
 use crate::fake::{Fake, FakeMaps, FakeWindow};
-use crate::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
+use crate::hal::{
+    HalError, Page, Platform, SplitError, Tables, ThreadError, Threads, Windows, Work,
+};
 use crate::life::activity::Activity;
 use crate::life::outcome::Departure;
 use crate::memory::Range;
@@ -205,6 +207,10 @@ impl Threads for Machine {
 
     fn fetch_thread(&self, _: u32, _: &Firmware<'_>) -> Result<(), ThreadError> {
         Err(ThreadError::TooMany)
+    }
+
+    fn split_cores(&self, _: u32) -> Result<(), SplitError> {
+        Err(SplitError::Impossible)
     }
 
     fn has_one_runner_per_core(&self) -> bool {

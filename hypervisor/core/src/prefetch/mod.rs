@@ -14,7 +14,9 @@
 //! - With `adaptive` each vCPU has what it gets more done with ([`learning`]): by instructions completed in the time
 //!   that it was there, of stays that were neither short nor behind a short absence.
 //!
-//! One hardware thread of a core runs partitions where there is an engine, so that the engine is that thread's.
+//! One hardware thread of a core, or of each subcore, runs partitions where there is an engine. Subcores share their
+//! core's: a log has the lines of all of them, and who wants a fetch while the engine is at work for another one looks
+//! again as for its own log.
 
 use alloc::vec::Vec;
 
@@ -127,20 +129,36 @@ impl Table {
     }
 }
 
-/// What an engine is at, with the table of this vCPU.
+/// Where a vCPU runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Work {
-    Log(VcpuId),
-    Fetch(VcpuId),
+pub struct Place {
+    /// The hardware thread, counted from 0.
+    pub thread: usize,
+    /// The core whose engine serves it, counted in any way from 0 to less than the hardware threads.
+    pub core: usize,
 }
 
-/// What a core's engine was told.
+/// What an engine is at, with the table of a vCPU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum What {
+    Log,
+    Fetch,
+}
+
+/// The same, and which hardware thread told it to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Work {
+    thread: usize,
+    what: What,
+    of: VcpuId,
+}
+
+/// Who is on a hardware thread.
 #[derive(Debug, Default)]
-struct Engine {
-    /// Which vCPU was the last to enter the core.
+struct Runner {
+    /// Which vCPU was the last to enter it.
     last: Option<VcpuId>,
     stay: Stay,
-    work: Option<Work>,
     /// That one's lines are to be fetched once the engine is free.
     is_wanted: bool,
 }
@@ -183,7 +201,9 @@ pub struct Tables {
     /// By number of the vCPU.
     tables: Vec<Table>,
     /// By hardware thread. No other one takes the lock.
-    engines: Vec<Lock<Engine>>,
+    runners: Vec<Lock<Runner>>,
+    /// By core, what its engine was told. Taken behind the lock of a hardware thread.
+    engines: Vec<Lock<Option<Work>>>,
 }
 
 impl Tables {
@@ -217,8 +237,9 @@ impl Tables {
             })
         };
         let tables = (0..vcpus).map(table).collect::<Option<Vec<_>>>().ok_or(NoMemory)?;
-        let engines = (0..threads).map(|_| Lock::new(Engine::default())).collect();
-        Ok(Some(Self { what, tables, engines }))
+        let runners = (0..threads).map(|_| Lock::new(Runner::default())).collect();
+        let engines = (0..threads).map(|_| Lock::new(None)).collect();
+        Ok(Some(Self { what, tables, runners, engines }))
     }
 
     /// What the next stay of a vCPU has.
@@ -230,77 +251,81 @@ impl Tables {
     }
 
     /// Notes that the engine has done what it was told, if it has.
-    fn look(&self, hal: &impl PrefetchEngine, engine: &mut Engine) {
-        if let Some(Work::Log(vcpu) | Work::Fetch(vcpu)) = engine.work
+    fn look(&self, hal: &impl PrefetchEngine, engine: &mut Option<Work>) {
+        if let Some(work) = *engine
             && !hal.is_at_work()
         {
-            self.of(vcpu).give_back(WHOLE);
-            engine.work = None;
+            self.of(work.of).give_back(WHOLE);
+            *engine = None;
         }
     }
 
-    /// This vCPU, of the partition `lpid`, enters the hardware thread `now`: after how many ticks it should leave, if
-    /// it should.
+    /// This vCPU, of the partition `lpid`, enters there `now`: after how many ticks it should leave, if it should.
     pub fn enters(
         &self,
         hal: &impl PrefetchEngine,
-        thread: usize,
+        place: Place,
         (vcpu, lpid): (VcpuId, u32),
         now: u64,
     ) -> Option<u64> {
-        let engine = &mut *self.engines[thread].lock();
+        let runner = &mut *self.runners[place.thread].lock();
+        let engine = &mut *self.engines[place.core].lock();
         let table = self.of(vcpu);
-        if engine.last != Some(vcpu) {
+        if runner.last != Some(vcpu) {
             self.look(hal, engine);
-            self.leaves(hal, engine);
+            self.leaves(hal, place.thread, runner, engine);
             let away = now.saturating_sub(table.left.load(Ordering::Relaxed));
             let was_away = away >= SHORT_TICKS;
             let way = self.way(table);
-            engine.is_wanted =
+            runner.is_wanted =
                 was_away && way.is_some() && table.state.load(Ordering::Relaxed) != EMPTY;
-            engine.last = Some(vcpu);
-            engine.stay = Stay { was_away, way, ..Stay::default() };
+            runner.last = Some(vcpu);
+            runner.stay = Stay { was_away, way, ..Stay::default() };
         } else {
-            let out = now.saturating_sub(engine.stay.left);
+            let out = now.saturating_sub(runner.stay.left);
             // Whoever waits for something does no work meanwhile.
-            engine.stay.ticks += if out <= LOOK_TICKS { out } else { 0 };
-            if engine.is_wanted {
+            runner.stay.ticks += if out <= LOOK_TICKS { out } else { 0 };
+            if runner.is_wanted {
                 self.look(hal, engine);
             }
         }
-        engine.stay.entered = (now, hal.completed());
-        if !engine.is_wanted {
+        runner.stay.entered = (now, hal.completed());
+        if !runner.is_wanted {
             return None;
         }
-        if engine.work.is_some() {
+        if engine.is_some() {
             return Some(LOOK_TICKS);
         }
-        engine.is_wanted = false;
+        runner.is_wanted = false;
         if table.take(|state| state == WHOLE) {
             hal.begin_fetch(table.address, lpid);
-            engine.work = Some(Work::Fetch(vcpu));
+            *engine = Some(Work { thread: place.thread, what: What::Fetch, of: vcpu });
         }
         None
     }
 
     /// The vCPU that entered the hardware thread leaves it `now`, before anything else is done.
     pub fn exits(&self, hal: &impl PrefetchEngine, thread: usize, now: u64) {
-        let stay = &mut self.engines[thread].lock().stay;
+        let stay = &mut self.runners[thread].lock().stay;
         let (time, completed) = stay.entered;
         stay.ticks += now.saturating_sub(time);
         stay.done += hal.completed().wrapping_sub(completed);
         stay.left = now;
     }
 
-    /// Another vCPU comes in place of the last one.
-    fn leaves(&self, hal: &impl PrefetchEngine, engine: &mut Engine) {
-        let Some(last) = engine.last else { return };
-        let (table, stay) = (self.of(last), &engine.stay);
+    /// Another vCPU comes in place of the last one of the hardware thread.
+    fn leaves(
+        &self,
+        hal: &impl PrefetchEngine,
+        thread: usize,
+        runner: &Runner,
+        engine: &mut Option<Work>,
+    ) {
+        let Some(last) = runner.last else { return };
+        let (table, stay) = (self.of(last), &runner.stay);
         table.left.store(stay.left, Ordering::Relaxed);
-        if let Some(Work::Fetch(of)) = engine.work {
-            hal.end_fetch();
-            self.of(of).give_back(EMPTY);
-            engine.work = None;
+        if engine.is_some_and(|work| work.thread == thread && work.what == What::Fetch) {
+            self.end(hal, engine);
         }
         if !stay.is_long() {
             return;
@@ -313,12 +338,22 @@ impl Tables {
             }
         }
         if let Some(levels) = self.way(table)
-            && engine.work.is_none()
+            && engine.is_none()
             && table.take(|state| state != BUSY)
         {
             hal.begin_log(table.address, levels);
-            engine.work = Some(Work::Log(last));
+            *engine = Some(Work { thread, what: What::Log, of: last });
         }
+    }
+
+    /// Ends what the engine is at, which leaves nothing of use.
+    fn end(&self, hal: &impl PrefetchEngine, engine: &mut Option<Work>) {
+        let Some(work) = engine.take() else { return };
+        match work.what {
+            What::Log => hal.end_log(),
+            What::Fetch => hal.end_fetch(),
+        }
+        self.of(work.of).give_back(EMPTY);
     }
 
     /// What each vCPU has learned, in their order; nothing where they do not.
@@ -332,14 +367,12 @@ impl Tables {
         }
     }
 
-    /// Nothing enters the hardware thread any more.
-    pub fn ends(&self, hal: &impl PrefetchEngine, thread: usize) {
-        let engine = &mut *self.engines[thread].lock();
+    /// Nothing enters there any more.
+    pub fn ends(&self, hal: &impl PrefetchEngine, place: Place) {
+        let engine = &mut *self.engines[place.core].lock();
         self.look(hal, engine);
-        match engine.work.take() {
-            Some(Work::Log(_)) => hal.end_log(),
-            Some(Work::Fetch(_)) => hal.end_fetch(),
-            None => {}
+        if engine.is_some_and(|work| work.thread == place.thread) {
+            self.end(hal, engine);
         }
     }
 }

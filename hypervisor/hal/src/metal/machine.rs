@@ -19,7 +19,9 @@ use hypervisor_core::boot::mitigations::Mitigations;
 use hypervisor_core::calendar::DateTime;
 use hypervisor_core::dispatch::{Enter, Running};
 use hypervisor_core::facilities::{Demanded, Facilities};
-use hypervisor_core::hal::{HalError, Page, Platform, Tables, ThreadError, Threads, Windows, Work};
+use hypervisor_core::hal::{
+    HalError, Page, Platform, SplitError, Tables, ThreadError, Threads, Windows, Work,
+};
 use hypervisor_core::hash_table::REAL_MODE_LOG2;
 use hypervisor_core::life::outcome::Departure;
 use hypervisor_core::memory::Range;
@@ -197,6 +199,10 @@ impl Threads for Machine {
 
     fn fetch_thread(&self, server: u32, firmware: &Firmware<'_>) -> Result<(), ThreadError> {
         threads::fetch(server, firmware)
+    }
+
+    fn split_cores(&self, subcores: u32) -> Result<(), SplitError> {
+        core_registers::split_cores(subcores)
     }
 
     fn has_one_runner_per_core(&self) -> bool {

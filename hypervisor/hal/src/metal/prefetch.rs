@@ -16,7 +16,7 @@ use hypervisor_core::boot::bundle::{self, HEADER_BYTES, manifest_bytes};
 use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::memory::Range;
 use hypervisor_core::prefetch::patch::{Patch, Registers};
-use hypervisor_core::prefetch::{self, Levels, NoMemory, PrefetchEngine, Tables};
+use hypervisor_core::prefetch::{self, Levels, NoMemory, Place, PrefetchEngine, Tables};
 use hypervisor_core::vcpu_id::VcpuId;
 
 use super::{core_registers, opal};
@@ -157,6 +157,10 @@ fn used() -> Option<&'static Use> {
     unsafe { (*USE.get()).as_ref() }
 }
 
+fn place() -> Place {
+    Place { thread: own_index(), core: core_registers::whole_core() }
+}
+
 /// The vCPU with this number, of this partition, enters `now`, to leave at the time `until`: when it comes out, then or
 /// before that for a look; and the time now, since an engine that is told something takes a while.
 pub(super) fn enters(vcpu: (VcpuId, u32), until: u64, now: u64) -> (u64, u64) {
@@ -168,7 +172,7 @@ pub(super) fn enters(vcpu: (VcpuId, u32), until: u64, now: u64) -> (u64, u64) {
             return (until, read::<{ spr::TB }>());
         }
     };
-    let look = tables.enters(&OwnEngine, own_index(), vcpu, now);
+    let look = tables.enters(&OwnEngine, place(), vcpu, now);
     let now = read::<{ spr::TB }>();
     (look.map_or(until, |ticks| until.min(now.saturating_add(ticks))), now)
 }
@@ -195,7 +199,7 @@ pub(super) fn learned() -> Vec<Learned> {
 /// No vCPU enters this thread any more.
 pub(super) fn ends() {
     if let Some(Use::Ours(tables)) = used() {
-        tables.ends(&OwnEngine, own_index());
+        tables.ends(&OwnEngine, place());
     }
 }
 

@@ -14,6 +14,8 @@ use hypervisor_core::hal::ThreadError;
 use hypervisor_core::scheduling::doorbell::{Doorbell, wait_until};
 use hypervisor_core::scheduling::secondaries::Secondaries;
 
+#[cfg(feature = "power8")]
+use super::core_registers;
 use super::{caller, idle, opal, residents};
 use crate::host_space::map;
 use crate::host_space::memory::real_of;
@@ -68,11 +70,13 @@ pub(super) fn fetch(server: u32, firmware: &Firmware<'_>) -> Result<(), ThreadEr
         return Err(ThreadError::Unreachable);
     }
     #[cfg(feature = "power8")]
-    super::core_registers::place(
-        index,
-        server,
-        THREADS[..index].iter().map(|thread| thread.server.load(Ordering::Relaxed)),
-    );
+    {
+        let others = || THREADS[..index].iter().map(|thread| thread.server.load(Ordering::Relaxed));
+        if !core_registers::can_be_split(server, others()) {
+            return Err(ThreadError::Whole);
+        }
+        core_registers::place(index, server, others());
+    }
     let layout = Layout::from_size_align(STACK_BYTES, 4096).map_err(|_| ThreadError::NoMemory)?;
     // SAFETY: the layout is not empty.
     let stack = unsafe { alloc(layout) };
@@ -111,6 +115,8 @@ pub(super) fn fetch(server: u32, firmware: &Firmware<'_>) -> Result<(), ThreadEr
 /// Called by `boot.S` in real mode at 0xC000..., on the stack that arriving threads share.
 #[unsafe(no_mangle)]
 extern "C" fn hal_thread_start() -> ! {
+    #[cfg(feature = "power8")]
+    core_registers::come_to_subcore();
     // SAFETY: the boot thread's tables map the image and the heap.
     unsafe {
         set_up_thread(map::ptcr());

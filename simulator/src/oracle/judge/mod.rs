@@ -16,6 +16,9 @@ use delivery::{arrival, describes, is_never_relocated, may_deliver, vector_at};
 /// Ticks of the time base by which two readings of the time may disagree: the hypervisor reads the time
 /// and a timer one after the other, and threads are up to a quantum of 1000 cycles apart, which is 136 ticks.
 const SKEW_TICKS: u64 = 160;
+/// Ticks by which a decrementer may expire later than it would have: half a microsecond of a 512 MHz time base. The
+/// hypervisor has read the time before it waits for a lock that other threads want too.
+const LATE_TICKS: i64 = 256;
 /// More instructions than a thread completes in a tick: 8 cycles of up to 6 instructions.
 const INSTRUCTIONS_PER_TICK: u64 = 48;
 /// What an alert changes of MMCR0: it frees the counters that wait for it, or freezes all.
@@ -192,7 +195,7 @@ impl Judge {
                 let is_large = entry.lpcr & lpcr::LD != 0;
                 let bits = if is_large { self.processor.facts().decrementer_bits } else { 32 };
                 let apart = (apart << (64 - bits)) as i64 >> (64 - bits);
-                apart.unsigned_abs() <= SKEW_TICKS
+                (-(SKEW_TICKS as i64)..=LATE_TICKS).contains(&apart)
             }
             Rule::Machine | Rule::Undefined => true,
         }

@@ -4,7 +4,7 @@ use arch::processor::Processor;
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, monitor, msr};
 
-use super::{Entry, INSTRUCTIONS_PER_TICK, Judge, Left, SKEW_TICKS};
+use super::{Entry, INSTRUCTIONS_PER_TICK, Judge, LATE_TICKS, Left, SKEW_TICKS};
 use crate::oracle::register::Register;
 
 const GUEST: u64 = msr::SF | msr::ME;
@@ -164,7 +164,9 @@ fn time_passes_for_counters_and_not_for_the_decrementer() {
     assert_eq!(later().with(purr, 0xFFF).wrong(), [purr]);
     let expires = Register::Spr(Spr::Dec);
     assert_eq!(later().with(expires, 0x1000 - SKEW_TICKS).wrong(), []);
-    assert_eq!(later().with(expires, 0x1001 + SKEW_TICKS).wrong(), [expires]);
+    assert_eq!(later().with(expires, 0x0FFF - SKEW_TICKS).wrong(), [expires]);
+    assert_eq!(later().with(expires, 0x1000 + LATE_TICKS as u64).wrong(), []);
+    assert_eq!(later().with(expires, 0x1001 + LATE_TICKS as u64).wrong(), [expires]);
     assert_eq!(later().with(timebase, 0xFFF - SKEW_TICKS).wrong(), [timebase]);
 }
 

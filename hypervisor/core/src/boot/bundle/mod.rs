@@ -13,8 +13,9 @@ use arch::bundle::{
     DISKS_MAX, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, GUEST_STOP, HASH_CALLS,
     HashCallPolicy, IMAGE, INITRD, LEAST_SLICE, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS,
     MapPolicy, MitigationPolicy, ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR, REGISTERS,
-    RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, SUPERPAGES, SUSPEND_AT, TIME_LIMIT,
-    TRANSLATION, Translation, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX, is_name,
+    RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, SUBCORES, SUPERPAGES, SUSPEND_AT,
+    THREADS_PER_CORE, TIME_LIMIT, TRANSLATION, Translation, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
+    is_name,
 };
 use arch::excess::Excesses;
 use arch::papr::tce;
@@ -39,6 +40,10 @@ pub struct Bundle {
     pub mitigations: MitigationPolicy,
     /// One partition at most runs on a core at a time.
     pub has_one_partition_per_core: bool,
+    /// How many hardware threads of each core, or of each part of a split one, run partitions at most.
+    pub threads_per_core: Option<u32>,
+    /// Into how many parts each core is split, if it is.
+    pub subcores: Option<u32>,
     /// How the memory of partitions is reached.
     pub map: MapPolicy,
     /// Where calls of a hashed page table are answered.
@@ -160,6 +165,10 @@ pub enum BundleError {
     Mitigations,
     /// Whether one partition has a core is neither 1 nor left out.
     OnePartitionPerCore,
+    /// No hardware thread of a core is to run partitions, or this is no number.
+    ThreadsPerCore,
+    /// A core is not split into so many parts, or is to run one partition at most.
+    Subcores,
     /// There is no such policy for maps.
     Map,
     /// There is no such policy for calls of a hashed page table.
@@ -232,6 +241,12 @@ impl fmt::Display for BundleError {
             Self::OnePartitionPerCore => {
                 f.write_str("the policy for partitions and cores is not 1; or leave it out")
             }
+            Self::ThreadsPerCore => {
+                f.write_str("how many threads of a core run partitions is not 1 or more; or leave it out")
+            }
+            Self::Subcores => f.write_str(
+                "a core is split into 2 or 4 subcores, and not where one partition at most may run on it",
+            ),
             Self::Map => f.write_str(
                 "the policy for maps is not one of ours, ours-strict, ours-lazy, domain, xen-v2, real-mode and direct",
             ),
@@ -397,6 +412,21 @@ pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Bundle, BundleError> {
         Some(property) if property.value_as::<u32>().ok() == Some(1) => true,
         Some(_) => return Err(BundleError::OnePartitionPerCore),
     };
+    let threads_per_core = match root.property(THREADS_PER_CORE) {
+        None => None,
+        Some(property) => {
+            let count = property.value_as::<u32>().ok().filter(|count| *count > 0);
+            Some(count.ok_or(BundleError::ThreadsPerCore)?)
+        }
+    };
+    let subcores = match root.property(SUBCORES) {
+        None => None,
+        Some(_) if has_one_partition_per_core => return Err(BundleError::Subcores),
+        Some(property) => {
+            let count = property.value_as::<u32>().ok().filter(|count| matches!(count, 2 | 4));
+            Some(count.ok_or(BundleError::Subcores)?)
+        }
+    };
     let map = match root.property(MAP) {
         None => MapPolicy::default(),
         Some(property) => {
@@ -417,6 +447,8 @@ pub fn parse(manifest: &[u8], file_bytes: u64) -> Result<Bundle, BundleError> {
         registers,
         mitigations,
         has_one_partition_per_core,
+        threads_per_core,
+        subcores,
         map,
         hash_calls,
         partitions,

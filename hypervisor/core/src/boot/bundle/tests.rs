@@ -7,7 +7,8 @@ use arch::bundle::{
     BOOTARGS, COMPATIBLE, CONSOLE, EAGER_WITHOUT, ENTRY, FILE_BYTES, HASH_CALLS, HashCallPolicy,
     INITRD, LEAST_SLICE, MAP, MEMORY_BYTES, MITIGATIONS, MapPolicy, MitigationPolicy,
     ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR, REGISTERS, RegisterPolicy, SEGMENTS, SLICE,
-    SUPERPAGES, TIME_LIMIT, TRANSLATION, Translation, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
+    SUBCORES, SUPERPAGES, THREADS_PER_CORE, TIME_LIMIT, TRANSLATION, Translation, VCPUS, VCPUS_MAX,
+    WEIGHT, WEIGHT_MAX,
 };
 use arch::excess::{Excess, Excesses};
 use dtoolkit::ToPropertyValue;
@@ -175,6 +176,36 @@ fn one_partition_has_a_core_if_the_bundle_says_one() {
     assert_eq!(plain, Ok(false));
     assert_eq!(with(1), Ok(true));
     assert_eq!(with(0), Err(BundleError::OnePartitionPerCore));
+}
+
+#[test]
+fn at_least_one_thread_of_a_core_runs_partitions() {
+    let with = |number: u32| {
+        let mut tree = DeviceTree::from_fdt(&dtoolkit::fdt::Fdt::new(&manifest(|_| {})).unwrap());
+        add(&mut tree.root, THREADS_PER_CORE, number);
+        parse(&tree.to_dtb(), FILE).map(|bundle| bundle.threads_per_core)
+    };
+    assert_eq!(parse(&manifest(|_| {}), FILE).map(|bundle| bundle.threads_per_core), Ok(None));
+    assert_eq!([1, 8].map(with), [Ok(Some(1)), Ok(Some(8))]);
+    assert_eq!(with(0), Err(BundleError::ThreadsPerCore));
+}
+
+#[test]
+fn a_core_is_split_into_two_or_four_and_not_where_it_has_one_partition() {
+    let with = |number: u32, has_one: bool| {
+        let mut tree = DeviceTree::from_fdt(&dtoolkit::fdt::Fdt::new(&manifest(|_| {})).unwrap());
+        add(&mut tree.root, SUBCORES, number);
+        if has_one {
+            add(&mut tree.root, ONE_PARTITION_PER_CORE, 1_u32);
+        }
+        parse(&tree.to_dtb(), FILE).map(|bundle| bundle.subcores)
+    };
+    assert_eq!(parse(&manifest(|_| {}), FILE).map(|bundle| bundle.subcores), Ok(None));
+    assert_eq!([2, 4].map(|number| with(number, false)), [Ok(Some(2)), Ok(Some(4))]);
+    for number in [0, 1, 3, 8, u32::MAX] {
+        assert_eq!(with(number, false), Err(BundleError::Subcores));
+    }
+    assert_eq!(with(2, true), Err(BundleError::Subcores));
 }
 
 #[test]

@@ -11,9 +11,9 @@ use arch::address::RealAddress;
 use arch::bundle::PrefetchPolicy;
 use arch::registers::mppr;
 
-use super::{A, B, LPID};
+use super::{A, B, C, LPID, SUBCORES, whole};
 use crate::prefetch::patch::{Patch, Registers};
-use crate::prefetch::{Levels, NoMemory, PrefetchEngine, SHORT_TICKS, Tables};
+use crate::prefetch::{Levels, NoMemory, Place, PrefetchEngine, SHORT_TICKS, Tables};
 use crate::vcpu_id::VcpuId;
 
 const CORES: usize = 2;
@@ -65,7 +65,7 @@ struct Job {
 /// The engines, of which the newest command has its way, and what they were told wrongly.
 struct Judge {
     now: Cell<u64>,
-    core: Cell<usize>,
+    place: Cell<Place>,
     jobs: [Cell<Option<Job>>; CORES],
     tables: RefCell<BTreeMap<u64, Holds>>,
     /// Memory that was given away, and where the next is.
@@ -84,7 +84,7 @@ impl Judge {
     fn new(page: u64) -> Self {
         Self {
             now: Cell::new(0),
-            core: Cell::new(0),
+            place: Cell::new(whole(0)),
             jobs: [const { Cell::new(None) }; CORES],
             tables: RefCell::default(),
             given: RefCell::default(),
@@ -125,7 +125,7 @@ impl Judge {
     }
 
     fn job(&self) -> &Cell<Option<Job>> {
-        &self.jobs[self.core.get()]
+        &self.jobs[self.place.get().core]
     }
 
     /// Ends what the core's engine is at, if it is that.
@@ -150,7 +150,8 @@ impl Judge {
             self.finds(Defect::LogBesideOther, logs);
             self.finds(Defect::FetchBesideLog, !logs && job.logs);
         }
-        let others = self.jobs.iter().enumerate().filter(|(core, _)| *core != self.core.get());
+        let others =
+            self.jobs.iter().enumerate().filter(|(core, _)| *core != self.place.get().core);
         for job in others.filter_map(|(_, job)| job.get()) {
             self.finds(Defect::TwoEngines, job.table == table && (logs || job.logs));
         }
@@ -237,7 +238,7 @@ impl Judged {
         match self {
             Self::Patch(patch) => patch.enters(judge, vcpu),
             Self::Ours(tables) => {
-                tables.enters(judge, judge.core.get(), (vcpu, LPID), judge.now.get());
+                tables.enters(judge, judge.place.get(), (vcpu, LPID), judge.now.get());
             }
         }
     }
@@ -245,13 +246,13 @@ impl Judged {
     fn exits(&self, judge: &Judge, vcpu: VcpuId) {
         match self {
             Self::Patch(patch) => patch.exits(judge, vcpu),
-            Self::Ours(tables) => tables.exits(judge, judge.core.get(), judge.now.get()),
+            Self::Ours(tables) => tables.exits(judge, judge.place.get().thread, judge.now.get()),
         }
     }
 
     /// A vCPU is on a core for so long, in entries between which it looks around, as long as no log takes.
     fn stay(&self, judge: &Judge, core: usize, vcpu: VcpuId, ticks: u64) {
-        judge.core.set(core);
+        judge.place.set(whole(core));
         let part = TAKES / 2;
         for left in (0..ticks).step_by(part as usize) {
             self.enters(judge, vcpu);
@@ -271,9 +272,9 @@ fn judged(page: u64, scenario: impl Fn(&Judged, &Judge)) -> Vec<(PrefetchPolicy,
         .map(|policy| {
             let judge = Judge::new(page);
             let judged = match policy {
-                PrefetchPolicy::Faithful => Judged::Patch(Patch::new(2)),
+                PrefetchPolicy::Faithful => Judged::Patch(Patch::new(4)),
                 ours => {
-                    let tables = Tables::new(&judge, ours, 2, CORES);
+                    let tables = Tables::new(&judge, ours, 4, CORES);
                     Judged::Ours(tables.unwrap().expect("the engine is used"))
                 }
             };
@@ -350,7 +351,7 @@ fn defect_7_nothing_ends_what_an_engine_is_at_when_all_is_over() {
         judged.enters(judge, B);
         judged.exits(judge, B);
         if let Judged::Ours(tables) = judged {
-            tables.ends(judge, 0);
+            tables.ends(judge, whole(0));
         }
     }) {
         assert_eq!(judge.is_at_work(), policy == PrefetchPolicy::Faithful, "{policy:?}");
@@ -367,6 +368,25 @@ fn defect_8_who_comes_straight_back_is_logged_and_fetched() {
 #[test]
 fn defect_9_a_table_is_fetched_that_was_never_logged_into() {
     only_the_patch_has(LARGE, &[Defect::FetchOfNothing], turns);
+}
+
+#[test]
+fn defect_10_subcores_share_an_engine() {
+    only_the_patch_has(LARGE, &[Defect::LogBesideOther], |judged, judge| {
+        for vcpus in [[A, B], [C, VcpuId(3)]].into_iter().cycle().take(8) {
+            for _ in (0..LONG).step_by(TAKES as usize / 2) {
+                for (place, vcpu) in SUBCORES.into_iter().zip(vcpus) {
+                    judge.place.set(place);
+                    judged.enters(judge, vcpu);
+                }
+                judge.now.set(judge.now.get() + TAKES / 2);
+                for (place, vcpu) in SUBCORES.into_iter().zip(vcpus) {
+                    judge.place.set(place);
+                    judged.exits(judge, vcpu);
+                }
+            }
+        }
+    });
 }
 
 #[test]

@@ -6,7 +6,7 @@ use arch::address::RealAddress;
 use arch::bundle::{PREFETCH, PrefetchPolicy};
 use dtoolkit::model::{DeviceTree, DeviceTreeProperty};
 
-use super::{LOOK_TICKS, Levels, NoMemory, SHORT_TICKS, Tables, policy};
+use super::{LOOK_TICKS, Levels, NoMemory, Place, SHORT_TICKS, Tables, policy};
 use crate::fake::{Command, Fake};
 use crate::vcpu_id::VcpuId;
 
@@ -30,11 +30,20 @@ fn of(tables: &Tables, vcpu: VcpuId) -> RealAddress {
     tables.of(vcpu).address
 }
 
+/// A thread of a core of its own.
+const fn whole(thread: usize) -> Place {
+    Place { thread, core: thread }
+}
+
 /// Whoever is in leaves so many ticks later, and a vCPU enters at once: after how many ticks it should leave.
 fn after(tables: &Tables, hal: &Fake, ticks: u64, thread: usize, vcpu: VcpuId) -> Option<u64> {
+    after_at(tables, hal, ticks, whole(thread), vcpu)
+}
+
+fn after_at(tables: &Tables, hal: &Fake, ticks: u64, place: Place, vcpu: VcpuId) -> Option<u64> {
     hal.timebase.set(hal.timebase.get() + ticks);
-    tables.exits(hal, thread, hal.timebase.get());
-    tables.enters(hal, thread, (vcpu, LPID), hal.timebase.get())
+    tables.exits(hal, place.thread, hal.timebase.get());
+    tables.enters(hal, place, (vcpu, LPID), hal.timebase.get())
 }
 
 /// A vCPU enters a while later.
@@ -169,6 +178,38 @@ fn a_table_is_one_engines_at_a_time() {
     assert_eq!(told(&hal), [log(&tables, B), log(&tables, C), fetch(&tables, A)]);
 }
 
+/// The threads of two subcores.
+const SUBCORES: [Place; 2] = [Place { thread: 0, core: 0 }, Place { thread: 1, core: 0 }];
+
+#[test]
+fn subcores_share_an_engine_and_end_no_work_of_each_other() {
+    let hal = Fake::new(0);
+    let tables = Tables::new(&hal, PrefetchPolicy::AlwaysL2, 4, 2).unwrap().unwrap();
+    let turn = |place: Place, vcpu| after_at(&tables, &hal, SHORT_TICKS, place, vcpu);
+    let (d, [one, other]) = (VcpuId(3), SUBCORES);
+    turn(one, A);
+    turn(other, B);
+    turn(one, C);
+    // The engine logs A, so that nobody logs B.
+    turn(other, d);
+    assert_eq!(told(&hal), [log(&tables, A)]);
+    hal.is_engine_at_work.set(false);
+    // A is back, and its fetch waits for D's log, which the other one began.
+    turn(other, B);
+    assert_eq!(turn(one, A), Some(LOOK_TICKS));
+    assert_eq!(told(&hal), [log(&tables, d)]);
+    hal.is_engine_at_work.set(false);
+    assert_eq!(turn(one, A), None);
+    // Who comes to the other subcore leaves the fetch alone, and so does that one's end.
+    turn(other, d);
+    tables.ends(&hal, other);
+    assert_eq!(told(&hal), [fetch(&tables, A)]);
+    tables.ends(&hal, one);
+    assert_eq!(told(&hal), [Command::EndFetch]);
+    // Nobody's table is kept from others for good.
+    assert!((0..4).all(|vcpu| tables.of(VcpuId(vcpu)).take(|state| state != super::BUSY)));
+}
+
 /// Turns of 1 ms of vCPUs that get 1,000,000 instructions done, and more or fewer where they are fetched: what the
 /// engine was told in so many rounds.
 fn rounds(tables: &Tables, hal: &Fake, vcpus: &[(VcpuId, i64)], rounds: usize) -> Vec<Command> {
@@ -233,9 +274,9 @@ fn who_waits_for_something_is_not_judged_by_the_time() {
     turn(&tables, &hal, 0, A);
     // It leaves, and comes back a while later, to leave at once.
     hal.timebase.set(hal.timebase.get() + 100 * SHORT_TICKS);
-    tables.enters(&hal, 0, (A, LPID), hal.timebase.get());
+    tables.enters(&hal, whole(0), (A, LPID), hal.timebase.get());
     tables.exits(&hal, 0, hal.timebase.get());
-    assert_eq!(tables.engines[0].lock().stay.ticks, SHORT_TICKS);
+    assert_eq!(tables.runners[0].lock().stay.ticks, SHORT_TICKS);
 }
 
 #[test]
@@ -245,13 +286,13 @@ fn nothing_is_under_way_when_all_is_over() {
     for vcpu in [A, B] {
         turn(&tables, &hal, 0, vcpu);
     }
-    tables.ends(&hal, 0);
-    tables.ends(&hal, 1);
+    tables.ends(&hal, whole(0));
+    tables.ends(&hal, whole(1));
     assert_eq!(told(&hal), [log(&tables, A), Command::EndLog]);
     let tables = self::tables(&hal);
     turns(&tables, &hal, &[A, B, A]);
     turn(&tables, &hal, 0, A);
-    tables.ends(&hal, 0);
+    tables.ends(&hal, whole(0));
     assert_eq!(told(&hal).last(), Some(&Command::EndFetch));
 }
 

@@ -3,6 +3,7 @@
 use core::arch::asm;
 
 use arch::registers::msr;
+use hypervisor_core::hal::SplitError;
 use hypervisor_core::partition::Common;
 use hypervisor_core::vcpu::registers::{Registers, Supervisor};
 
@@ -25,6 +26,11 @@ pub(in super::super) fn is_in_partition(_: u32) -> bool {
 
 /// Whoever makes translations forgotten waits until they are.
 pub(in super::super) const fn catch_up(_: u32) {}
+
+/// A core of a POWER9 is whole.
+pub(in super::super) const fn split_cores(_: u32) -> Result<(), SplitError> {
+    Err(SplitError::Impossible)
+}
 
 /// Threads share no core.
 pub(in super::super) fn take(lpid: u32) {

@@ -1,10 +1,16 @@
 //! What the threads of a POWER8's core share: LPIDR, SDR1, VTB, DPDES and the hypervisor decrementer
 //! (`docs/facts/special-registers.md#scopes`). The threads of a core run one partition at a time, and these stay that
-//! one's also while the hypervisor runs, which has no use for them with relocation off.
+//! one's also while the hypervisor runs, which has no use for them with relocation off. Where cores are [`split`], a
+//! core is a subcore here.
+
+mod split;
+
+pub(in super::super) use split::{can_be_split, come as come_to_subcore, split as split_cores};
 
 use core::arch::asm;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use arch::processor::Split;
 use hypervisor_core::partition::Common;
 use hypervisor_core::sync::Lock;
 use hypervisor_core::vcpu::registers::{Registers, Supervisor};
@@ -17,15 +23,17 @@ use crate::host_state::per_cpu::{THREADS_MAX, own_index};
 use crate::invalidation::{self, LPIDS};
 use crate::registers::{isync, ptesync, read, spr, write};
 
-/// Bits of PIR, at its end, that count the threads of a core.
-const THREAD_BITS: u32 = PROCESSOR.facts().pir.core_shift;
-const THREADS_PER_CORE: usize = 1 << THREAD_BITS;
+/// Threads of a whole core, which PIR counts at its end.
+const THREADS_PER_CORE: usize = 1 << PROCESSOR.facts().pir.core_shift;
+const SPLIT: Split = PROCESSOR.facts().hid0.split.expect("a POWER8's cores can be split");
 
 /// The number that no partition has, and that LPIDR has while SDR1 changes (`docs/facts/power8.md#lpidr`).
 const NO_PARTITION: u64 = LPIDS as u64 - 1;
 
 /// By thread: the first one of its core.
 static FIRST: [AtomicUsize; THREADS_MAX] = [const { AtomicUsize::new(0) }; THREADS_MAX];
+/// The same of whole cores, where they are split.
+static FIRST_OF_WHOLE: [AtomicUsize; THREADS_MAX] = [const { AtomicUsize::new(0) }; THREADS_MAX];
 
 /// By the first thread of a core, who may change its registers.
 static CORES: [Lock<()>; THREADS_MAX] = [const { Lock::new(()) }; THREADS_MAX];
@@ -40,10 +48,16 @@ const NEVER: u64 = u64::MAX;
 static VIRTUAL_TIME: [AtomicU64; LPIDS] = [const { AtomicU64::new(0) }; LPIDS];
 
 /// The thread with this index has this PIR; `others` is that of each one before it.
-pub(in super::super) fn place(index: usize, server: u32, others: impl Iterator<Item = u32>) {
-    let core = |server: u32| server >> THREAD_BITS;
-    let first = others.into_iter().position(|other| core(other) == core(server));
-    FIRST[index].store(first.unwrap_or(index), Ordering::Relaxed);
+pub(in super::super) fn place(
+    index: usize,
+    server: u32,
+    others: impl Iterator<Item = u32> + Clone,
+) {
+    for (first, threads) in [(&FIRST, split::threads()), (&FIRST_OF_WHOLE, THREADS_PER_CORE)] {
+        let core = |server: u32| server as usize / threads;
+        let found = others.clone().position(|other| core(other) == core(server));
+        first[index].store(found.unwrap_or(index), Ordering::Relaxed);
+    }
 }
 
 /// The first thread of this one's core, whose threads take back a partition's translations by `tlbiel`.
@@ -51,9 +65,14 @@ pub(in super::super) fn home() -> usize {
     FIRST[own_index()].load(Ordering::Relaxed)
 }
 
+/// The first thread of this one's core, split or not.
+pub(in super::super) fn whole_core() -> usize {
+    FIRST_OF_WHOLE[own_index()].load(Ordering::Relaxed)
+}
+
 /// This thread's number in its core.
 fn number() -> usize {
-    read::<{ spr::PIR }>() as usize % THREADS_PER_CORE
+    read::<{ spr::PIR }>() as usize % split::threads()
 }
 
 /// The core is a partition's from now on: no thread of it is in another one.
