@@ -19,6 +19,8 @@ const END: &str = "End continuous migration (quiet)";
 /// How often it is migrated then, and how long it runs between.
 const TIMES: u32 = 4;
 const BETWEEN: Duration = Duration::from_millis(300);
+/// How long a process may take to end that was asked to.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How a run is begun, and how it goes on in another process, if that can be had.
 pub(super) struct Run {
@@ -55,6 +57,21 @@ impl Process {
             // One that has ended takes no key, and its console says so.
             drop(input.write_all(b"\n").and_then(|()| input.flush()));
         }
+    }
+
+    /// Asks it to end, so that a QEMU that it has started ends with it, and ends it if it does not.
+    fn end(&mut self) -> Result<()> {
+        self.signal(Signal::SIGTERM)?;
+        let until = Instant::now() + PATIENCE;
+        while self.child.try_wait()?.is_none() {
+            if Instant::now() > until {
+                self.signal(Signal::SIGKILL)?;
+                self.child.wait()?;
+                return Ok(());
+            }
+            thread::sleep(BETWEEN);
+        }
+        Ok(())
     }
 
     fn signal(&self, signal: Signal) -> Result<()> {
@@ -94,8 +111,7 @@ pub(super) fn talk(mut run: Run) -> Result<(String, String)> {
                 return Ok((console, format!("{status}; the last line: {last}")));
             }
             Err(RecvTimeoutError::Timeout) if Instant::now() >= end => {
-                process.signal(Signal::SIGKILL)?;
-                process.child.wait()?;
+                process.end()?;
                 let seconds = run.timeout.as_secs();
                 let last = console.lines().rev().find(|line| !line.trim().is_empty());
                 let last = last.unwrap_or("nothing").trim().to_owned();
