@@ -115,13 +115,14 @@ impl PolicyTable {
 
     /// Into how many parts each core is split, if it is.
     pub fn subcores(&self, file: &TomlFile) -> Result<Option<u32>, Failure> {
-        let Some(number) = &self.subcores else { return Ok(None) };
+        let Some(number) = self.subcores.as_ref().filter(|number| number.get_ref().0 != 1) else {
+            return Ok(None);
+        };
         if let Some(one) = self.one_partition_per_core.as_ref().filter(|is_so| *is_so.get_ref()) {
             let text = "a split core has a partition in each part; leave this or `subcores` out";
             return Err(file.complain(one.span(), text));
         }
         match number.get_ref().0 {
-            1 => Ok(None),
             2 => Ok(Some(2)),
             4 => Ok(Some(4)),
             other => {

@@ -9,7 +9,7 @@ use lab::suspended::{self, Suspended};
 use lab::system::System;
 use lab::user_file::Files;
 use simulator::{NoObserver, RunState};
-use system_tests::containment::on_threads;
+use system_tests::containment::{on_power8, on_threads};
 use system_tests::{SEED, is_nightly, number_from, on_each, record, root};
 
 /// A partition of an example whose console says so when all went well.
@@ -82,9 +82,21 @@ const TOPOLOGIES: [[u32; 3]; 4] = [[1, 1, 1], [1, 1, 4], [1, 2, 2], [2, 1, 2]];
 
 /// The system of a file whose partition `name` is suspended then, or goes on with an image.
 fn system(file: &str, name: &str, at: Option<u64>, image: Option<&[u8]>) -> System {
+    split_system(file, name, at, image, None)
+}
+
+/// The same where each core is split into so many parts.
+fn split_system(
+    file: &str,
+    name: &str,
+    at: Option<u64>,
+    image: Option<&[u8]>,
+    subcores: Option<u32>,
+) -> System {
     let path = root().join(file);
     let file = PartitionFile::read(&path, &Files::default());
     let mut file = file.unwrap_or_else(|failure| panic!("{failure}"));
+    file.sharing.subcores = subcores;
     let partition = file.partitions.iter_mut().find(|partition| partition.name == name);
     let partition = partition.expect("the file has it");
     partition.suspend_at = at;
@@ -178,6 +190,24 @@ fn a_partition_moves_from_machine_to_machine() {
         (image, moves) = (next, moves + 1);
     }
     assert!(moves >= 5, "{moves}");
+}
+
+/// From whole cores to split ones and back, on a later machine each time: a core's time base moves before it is split.
+#[test]
+fn a_partition_goes_on_on_split_cores() {
+    let (file, name) = ("examples/timer.toml", "timer");
+    let mut image = None::<Vec<u8>>;
+    let moves = [(None, [1, 1, 1]), (Some(2), [1, 2, 1]), (Some(4), [1, 2, 8]), (None, [2, 2, 2])];
+    for (subcores, topology) in moves {
+        let system = split_system(file, name, Some(100_000), image.as_deref(), subcores);
+        let (text, next) = run(&on_threads(on_power8(system), topology), name);
+        assert!(next.is_some(), "{subcores:?} {topology:?}: {text}");
+        image = next;
+    }
+    let system = split_system(file, name, None, image.as_deref(), Some(2));
+    let (text, _) = run(&on_threads(on_power8(system), [2, 1, 8]), name);
+    let says = "[timer] timer: 40 of 40 expired, 0 early in H_CEDE, 0 early in a loop";
+    assert!(text.lines().any(|line| line == says), "{text}");
 }
 
 /// Nothing but the image says what a partition was: two that go on with it are the same.

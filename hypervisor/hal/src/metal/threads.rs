@@ -115,6 +115,8 @@ pub(super) fn fetch(server: u32, firmware: &Firmware<'_>) -> Result<(), ThreadEr
 /// Called by `boot.S` in real mode at 0xC000..., on the stack that arriving threads share.
 #[unsafe(no_mangle)]
 extern "C" fn hal_thread_start() -> ! {
+    // A core's first thread moves the time base before it splits the core.
+    catch_up();
     #[cfg(feature = "power8")]
     core_registers::come_to_subcore();
     // SAFETY: the boot thread's tables map the image and the heap.
@@ -155,7 +157,6 @@ fn move_on(ticks: u64) {
 #[unsafe(no_mangle)]
 extern "C" fn hal_thread_main() -> ! {
     let index = own_index();
-    catch_up();
     caller::allow();
     if !SECONDARIES.come(index) {
         sleep();
