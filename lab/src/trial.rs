@@ -52,7 +52,7 @@ pub struct Trial<'a> {
     limit: u64,
     progress: &'a dyn Progress,
     interruption: Interruption,
-    /// The machine where a kernel's timing begins, and its console up to there, once a run has come to it.
+    /// The machine where the variant's timing begins, and its console up to there, once a run has come to it.
     warm: Mutex<Option<(Vec<u8>, Vec<u8>)>>,
     /// Whether the ledger says who called.
     pub knows_callers: bool,
@@ -365,7 +365,7 @@ impl<'a> Trial<'a> {
     /// The machine at its first instruction, or where a kernel's timing begins.
     fn warmed(&self, console: &mut Vec<u8>) -> Result<Machine, Failure> {
         let mut machine = on_simulator::start(&self.system)?;
-        let Some(region) = self.variant.warm_up() else { return Ok(machine) };
+        let Some(region) = self.variant.warm_up else { return Ok(machine) };
         let mut warm = self.warm.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((snapshot, said)) = &*warm {
             console.extend(said);
@@ -383,7 +383,7 @@ impl<'a> Trial<'a> {
             }
             if let Some(exit) = on_simulator::exit_of(end) {
                 self.check_end(console.clone(), exit)?;
-                let text = format!("the kernel never began region {}", region.number());
+                let text = format!("nobody ever began region {}", region.number());
                 return Err(self.wrong(&text));
             }
         }

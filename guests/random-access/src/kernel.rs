@@ -9,7 +9,9 @@ use superpages::reservation::Reservations;
 use superpages::{BLOCK_LOG2, Faithful, Manager, Mapping, Ours, PAGE_LOG2, Refusal};
 
 /// Blocks of the address space.
-pub(crate) const BLOCKS: usize = 16;
+pub(crate) const BLOCKS: usize = 256;
+/// The same where the rival has it: it has 4096 records for each, used or not.
+pub(crate) const BLOCKS_OF_FAITHFUL: usize = 16;
 /// Where the table is, and its segment.
 const TABLE: u64 = 1 << 40;
 const SEGMENT: Segment = Segment { vsid: 0x65_4321, base_log2: PAGE_LOG2 };
@@ -30,7 +32,7 @@ static KERNEL: Mutex<Kernel> = Mutex::new(Kernel {
     refused: 0,
 });
 static OURS: Mutex<Ours<BLOCKS, 1>> = Mutex::new(Ours::new(false));
-static FAITHFUL: Mutex<Faithful<BLOCKS, true>> = Mutex::new(Faithful::new(true));
+static FAITHFUL: Mutex<Faithful<BLOCKS_OF_FAITHFUL, true>> = Mutex::new(Faithful::new(true));
 
 struct Kernel {
     is_faithful: bool,
@@ -63,6 +65,11 @@ pub(crate) fn map(partition: &rt::Partition, superpages: &str, bytes: u64) -> &'
     let free = partition.free_memory();
     kernel.memory.give(free.start, free.end);
     let blocks = bytes.div_ceil(1 << BLOCK_LOG2) as usize;
+    assert!(
+        blocks <= BLOCKS_OF_FAITHFUL || !kernel.is_faithful,
+        "superpages={superpages}: a table of at most {} MiB was expected",
+        BLOCKS_OF_FAITHFUL << (BLOCK_LOG2 - 20)
+    );
     let available = kernel.memory.available();
     assert!(
         blocks <= available,

@@ -4,8 +4,9 @@
 //! | argument | what it does |
 //! |---|---|
 //! | `superpages=W` | `off`: pages stay 4 KiB; `ours`, as without it; `faithful`: the way of FreeBSD's review D25237; `first`: that of its first diff, which has entries of two sizes for an address while it promotes |
-//! | `table=N` | MiB of the table, a power of two from 1 to 256; 16 without it |
+//! | `table=N` | MiB of the table, a power of two from 1 to 4096, with `faithful` and `first` to 256; 16 without it |
 //! | `updates=N` | how many words are updated in region 1, in 128 streams; 4096 without it |
+//! | `warm=N` | how many are updated in front of that, in region 3; 0 without it |
 //! | `seed=N` | where the streams begin |
 //! | `naps=N` | so many sleeps of 20 ms in front of the updates; 0 without it |
 //! | `memory=N` | MiB that a kernel of its own uses; all in front of firmware without it |
@@ -36,6 +37,7 @@ mod payload {
 
     const UPDATES: Region = Region::new(1).expect("a region number");
     const FIRST_TOUCH: Region = Region::new(2).expect("a region number");
+    const WARM_UP: Region = Region::new(3).expect("a region number");
     /// Independent streams of random numbers, as many as HPCC's loop has.
     const STREAMS: usize = 128;
     /// HPCC's primitive polynomial over GF(2).
@@ -87,11 +89,14 @@ mod payload {
             mib.is_power_of_two() && mib <= MOST_MIB,
             "table={mib}: a power of two from 1 to {MOST_MIB} was expected"
         );
-        let updates = partition.number("updates", 4096u64);
-        assert!(
-            updates.is_multiple_of(STREAMS as u64),
-            "updates={updates}: a multiple of {STREAMS} was expected"
-        );
+        let [updates, warm] = [("updates", 4096u64), ("warm", 0)].map(|(name, usual)| {
+            let number = partition.number(name, usual);
+            assert!(
+                number.is_multiple_of(STREAMS as u64),
+                "{name}={number}: a multiple of {STREAMS} was expected"
+            );
+            number
+        });
         let seed = partition.number("seed", 0u64);
         rt::enable_translation(partition.memory_bytes());
         let table = kernel::map(&partition, name, mib << 20);
@@ -102,15 +107,18 @@ mod payload {
         }
         rt::mark!(Mark::End(FIRST_TOUCH));
         rt::take_naps(&partition);
-        let rounds = updates / STREAMS as u64;
+        let [rounds, warm_rounds] = [updates, warm].map(|number| number / STREAMS as u64);
         let mut numbers = start(table.len(), seed);
+        rt::mark!(Mark::Begin(WARM_UP));
+        update(table, &mut numbers, warm_rounds);
+        rt::mark!(Mark::End(WARM_UP));
         rt::mark!(Mark::Begin(UPDATES));
         update(table, &mut numbers, rounds);
         rt::mark!(Mark::End(UPDATES));
         let words = table.iter().enumerate();
         let changed = words.filter(|(index, word)| **word != *index as u64).count();
         let mut numbers = start(table.len(), seed);
-        update(table, &mut numbers, rounds);
+        update(table, &mut numbers, warm_rounds + rounds);
 
         let flips = partition.number("flips", 0usize);
         let table = rt::share(table);

@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use arch::marker::Region;
 use serde::Deserialize;
-use toml::Spanned;
 
 use crate::failure::Failure;
 use crate::images::Images;
@@ -24,30 +22,21 @@ pub(super) struct KernelTable {
     initrd: Option<String>,
     /// A file with its symbols, if the image has none.
     symbols: Option<String>,
-    /// The number of the region at whose beginning timing begins; the run is fast until then.
-    warm_up: Option<Spanned<u16>>,
 }
 
 impl KernelTable {
     /// With this command line.
-    pub(super) fn check(&self, file: &TomlFile, arguments: &str) -> Result<Kernel, Failure> {
+    pub(super) fn check(&self, file: &TomlFile, arguments: &str) -> Kernel {
         let place = |name: &String| match name.contains('/') {
             true => Place::Path(file.resolve(name)),
             false => Place::Image(name.clone()),
         };
-        let warm_up = self.warm_up.as_ref().map(|number| {
-            Region::new(*number.get_ref()).ok_or_else(|| {
-                let text = format!("no such region; the number must be at most {}", Region::MAX);
-                file.complain(number.span(), text)
-            })
-        });
-        Ok(Kernel {
+        Kernel {
             image: place(&self.image),
             initrd: self.initrd.as_ref().map(place),
             symbols: self.symbols.as_ref().map(place),
             arguments: arguments.to_owned(),
-            warm_up: warm_up.transpose()?,
-        })
+        }
     }
 }
 
@@ -58,8 +47,6 @@ pub struct Kernel {
     initrd: Option<Place>,
     symbols: Option<Place>,
     arguments: String,
-    /// The region at whose beginning timing begins.
-    pub warm_up: Option<Region>,
 }
 
 /// Where one of its files is.

@@ -77,6 +77,13 @@ struct Contents {
     reason: Vec<ReasonTable>,
 }
 
+fn region_of(file: &TomlFile, number: &Spanned<u16>) -> Result<Region, Failure> {
+    Region::new(*number.get_ref()).ok_or_else(|| {
+        let text = format!("no such region; the number must be at most {}", Region::MAX);
+        file.complain(number.span(), text)
+    })
+}
+
 #[derive(Deserialize, Debug)]
 #[serde(deny_unknown_fields)]
 struct RegionTable {
@@ -88,11 +95,7 @@ struct RegionTable {
 
 impl RegionTable {
     fn check(&self, file: &TomlFile) -> Result<(Region, String), Failure> {
-        let region = Region::new(*self.number.get_ref()).ok_or_else(|| {
-            let text = format!("no such region; the number must be at most {}", Region::MAX);
-            file.complain(self.number.span(), text)
-        })?;
-        Ok((region, self.name.clone()))
+        Ok((region_of(file, &self.number)?, self.name.clone()))
     }
 
     fn begins(&self, file: &TomlFile) -> Result<Option<Vector>, Failure> {
@@ -136,6 +139,8 @@ struct VariantTable {
     #[serde(default)]
     features: FeaturesTable,
     region: Option<RegionTable>,
+    /// The number of the region at whose beginning timing begins; the run is fast until then.
+    warm_up: Option<Spanned<u16>>,
     /// If not the experiment's.
     divisor: Option<Spanned<Number>>,
     /// If not the experiment's.
@@ -404,6 +409,8 @@ pub struct Variant {
     pub region: (Region, String),
     /// The interrupt out of a partition that begins the region, where no mark does.
     pub begins: Option<Vector>,
+    /// The region at whose beginning timing begins, if that is not the first instruction.
+    pub warm_up: Option<Region>,
     /// How many of what counts are divided by are in the region, where nothing counts them.
     pub divisor: Option<u32>,
     /// The variant that its loss is of.
@@ -451,15 +458,6 @@ impl Variant {
     /// What is wrong, if that names no value or several.
     pub fn places(&self, machine: &MachineFile) -> Result<BTreeMap<String, Given>, String> {
         setting::places(machine.text(), &self.set)
-    }
-
-    /// The region at whose beginning timing begins, if that is not the first instruction.
-    #[must_use]
-    pub const fn warm_up(&self) -> Option<Region> {
-        match &self.work {
-            Work::Partitions { .. } => None,
-            Work::Kernel(kernel) => kernel.warm_up,
-        }
     }
 
     /// What its counts are divided by.
@@ -656,7 +654,7 @@ impl Experiment {
                         );
                         return Err(file.complain(table.span(), text));
                     }
-                    let kernel = kernel.check(file, &variant.arguments)?;
+                    let kernel = kernel.check(file, &variant.arguments);
                     (Work::Kernel(kernel), vec![variant.expect.clone()])
                 }
             };
@@ -674,6 +672,11 @@ impl Experiment {
                 loss_against: loss_against.map(|baseline| baseline.get_ref().clone()),
                 region: region.check(file)?,
                 begins: region.begins(file)?,
+                warm_up: variant
+                    .warm_up
+                    .as_ref()
+                    .map(|number| region_of(file, number))
+                    .transpose()?,
                 set: settings(file, &machine, &variant.set)?,
                 work,
                 expect,

@@ -71,6 +71,7 @@ impl StepsTable {
                 disk: None,
                 adapters: None,
                 features: FeaturesTable::default(),
+                warm_up: None,
                 region: None,
                 expect: self.expect.clone(),
                 policy,

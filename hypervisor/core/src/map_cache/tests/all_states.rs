@@ -21,8 +21,8 @@ enum Named {
     Live,
 }
 
-/// What one cache has in common with others: of each bucket, what it names and how many other frames of it are live; and
-/// how many slots are retired.
+/// What one cache has in common with others: of each bucket, what it names and how many other frames of it are live;
+/// and how many slots are retired.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Shape {
     buckets: Vec<(Named, usize)>,
