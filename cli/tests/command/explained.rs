@@ -374,6 +374,27 @@ const RIVAL: [u32; 31] = [
     0x6F6B_0A00, // "ok\n"
 ];
 
+/// What a partition does before the region of `warm_up` is not timed, and the same in both.
+#[test]
+fn a_partition_is_timed_from_a_region_on() {
+    let folder = Folder::new();
+    let experiment = "name = 'e'\nquestion = '?'\nmachine = 'power9'\npayload = 'random-access'\nmemory = '64 MiB'\n\
+        region = { name = 'r', number = 1 }\nper = 'update'\ndivisor = 128\n[[variant]]\nname = 'late'\n\
+        arguments = 'table=1 warm=128 updates=128'\ntranslation = 'hash'\nwarm_up = 3\n\
+        expect = 'random-access: 256 pages touched, 0 made read-only, 0 promotions, 0 demotions, 0 failed attempts'\n";
+    let cycles_with = |text: &str| {
+        folder.write("e.toml", text);
+        let output = folder.command("run e.toml --values-only --format json").output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        cycles(&report, "late")
+    };
+    let late = cycles_with(experiment);
+    let from_the_start = cycles_with(&experiment.replace("warm_up = 3\n", ""));
+    // The caches of the first stores are cold then, so that updates cost more.
+    assert!(from_the_start > 10 && late > from_the_start, "{late} {from_the_start}");
+}
+
 #[test]
 fn an_experiment_runs_a_kernel_beside_a_partition() {
     let folder = Folder::new();
@@ -381,7 +402,7 @@ fn an_experiment_runs_a_kernel_beside_a_partition() {
     folder.write("map", "0000000020000000 T start\n");
     let experiment = "name = 'e'\nquestion = '?'\nmachine = 'power9'\npayload = 'null-hypercall'\nmemory = '64 MiB'\n\
         region = { name = 'r', number = 5 }\nper = 'read'\ndivisor = 2\n[[variant]]\nname = 'bare'\n\
-        kernel = { image = './kernel', symbols = './map', warm_up = 6 }\narguments = ''\nexpect = 'ok'\n";
+        kernel = { image = './kernel', symbols = './map' }\nwarm_up = 6\narguments = ''\nexpect = 'ok'\n";
     folder.write("e.toml", experiment);
     let output = folder.command("run e.toml --format json").output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
@@ -391,7 +412,7 @@ fn an_experiment_runs_a_kernel_beside_a_partition() {
     let charges = report["ledger"]["bare"]["charges"].as_array().unwrap();
     assert!(charges.iter().all(|charge| charge["owner"] == "kernel"), "{charges:?}");
     for (from, to, code, expected) in [
-        ("warm_up = 6", "warm_up = 7", 1, "the kernel never began region 7"),
+        ("warm_up = 6", "warm_up = 7", 1, "nobody ever began region 7"),
         (
             "'read'\ndivisor = 2",
             "'job'",
@@ -405,7 +426,7 @@ fn an_experiment_runs_a_kernel_beside_a_partition() {
             "warm_up = 6",
             "warm_up = 2048",
             2,
-            "e.toml:11: no such region; the number must be at most",
+            "e.toml:12: no such region; the number must be at most",
         ),
         (
             "expect =",
