@@ -284,7 +284,7 @@ pub trait Threads {
     /// Why no core is.
     fn split_cores(&self, subcores: u32) -> Result<(), SplitError>;
 
-    /// Whether one thread of a core at most runs partitions, since the core has something that serves one at a time.
+    /// Whether one thread of a core, or of a part of one, runs partitions at most, as something serves one at a time.
     fn has_one_runner_per_core(&self) -> bool;
 
     /// What each vCPU has learned of something that serves a core, in their order; nothing where none learns.

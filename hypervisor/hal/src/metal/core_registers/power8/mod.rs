@@ -72,7 +72,7 @@ pub(in super::super) fn whole_core() -> usize {
 
 /// This thread's number in its core.
 fn number() -> usize {
-    read::<{ spr::PIR }>() as usize % split::threads()
+    read::<{ spr::PIR }>() as usize & (split::threads() - 1)
 }
 
 /// The core is a partition's from now on: no thread of it is in another one.

@@ -9,15 +9,14 @@ use hypervisor_core::hal::SplitError;
 use super::{DECREMENTER_MAX, SPLIT, THREADS_PER_CORE};
 use crate::registers::{isync, ptesync, read, spr, write};
 
-/// How many subcores each core has.
-static SUBCORES: AtomicUsize = AtomicUsize::new(1);
+/// Threads that share the registers of a core, or of a subcore: a power of two.
+static THREADS: AtomicUsize = AtomicUsize::new(THREADS_PER_CORE);
 
 /// Ticks that a core may take: a second of a 512 MHz time base. Nobody has published how long it takes.
 const SPLIT_TICKS: u64 = 512_000_000;
 
-/// Threads that share the registers of a core or of a subcore.
 pub(super) fn threads() -> usize {
-    THREADS_PER_CORE / SUBCORES.load(Ordering::Relaxed)
+    THREADS.load(Ordering::Relaxed)
 }
 
 /// Splits the boot thread's core, and each other one when its first thread comes.
@@ -33,7 +32,7 @@ pub(in super::super::super) fn split(subcores: u32) -> Result<(), SplitError> {
             return Err(SplitError::Refused);
         }
     }
-    SUBCORES.store(way.subcores, Ordering::Relaxed);
+    THREADS.store(THREADS_PER_CORE / way.subcores, Ordering::Relaxed);
     Ok(())
 }
 
@@ -52,7 +51,7 @@ pub(in super::super::super) fn can_be_split(
 /// This thread has come out of firmware, and no register is set up yet: the first one splits its core, if it has to be,
 /// and the others wait until it is.
 pub(in super::super::super) fn come() {
-    let Some(way) = SPLIT.into_subcores(SUBCORES.load(Ordering::Relaxed)) else { return };
+    let Some(way) = SPLIT.into_subcores(THREADS_PER_CORE / threads()) else { return };
     if is_first(read::<{ spr::PIR }>() as u32) {
         ask_for(way);
     }
