@@ -9,7 +9,7 @@ use superpages::reservation::Reservations;
 use superpages::{BLOCK_LOG2, Faithful, Manager, Mapping, Ours, PAGE_LOG2, Refusal};
 
 /// Blocks of the address space.
-pub(crate) const BLOCKS: usize = 256;
+pub(crate) const BLOCKS: usize = 32;
 /// The same where the rival has it: it has 4096 records for each, used or not.
 pub(crate) const BLOCKS_OF_FAITHFUL: usize = 16;
 /// Where the table is, and its segment.
