@@ -57,6 +57,12 @@ pub fn runs_on_qemu(mode: &str) -> bool {
 /// too.
 #[must_use]
 pub fn misbehaving(mode: &str, calls: u64, time_limit_us: u64) -> System {
+    misbehaving_with(mode, calls, time_limit_us, "")
+}
+
+/// The same with further lines in front of the file's partitions.
+#[must_use]
+pub fn misbehaving_with(mode: &str, calls: u64, time_limit_us: u64, more: &str) -> System {
     // More than a call takes on either machine.
     let time_for_calls_us = if mode == "hypercalls" { 30 * calls } else { 0 };
     let ends_by_limit = |(name, end): &(&str, &str)| *name == mode && end.contains("time limit");
@@ -65,7 +71,12 @@ pub fn misbehaving(mode: &str, calls: u64, time_limit_us: u64) -> System {
     let factor = if is_endless { 1 } else { 100 };
     let limit = format!("time_limit_us = {}", factor * time_limit_us + time_for_calls_us);
     let arguments = format!("mode={mode} calls={calls}");
-    let changes = [("mode=tables", &*arguments), ("time_limit_us = 20000", &*limit)];
+    let more = format!("slice_us = 20\n{more}");
+    let changes = [
+        ("mode=tables", &*arguments),
+        ("time_limit_us = 20000", &*limit),
+        ("slice_us = 20\n", &*more),
+    ];
     changed_system("examples/misbehave.toml", &changes)
 }
 

@@ -2,21 +2,17 @@
 //! neither several threads in a core nor a core that can be split.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
-use arch::processor::Processor;
 use arch::registers::msr;
 use arch::registers::spr::Spr;
 use lab::interruption::Interruption;
-use lab::system::System;
 use lab::{on_qemu, on_simulator};
-use simulator::oracle::engine::Tables;
-use simulator::pipeline::Settings;
-use simulator::state::prefetch_engine::Work;
 use simulator::state::thread::Activity;
-use simulator::{Machine, NoObserver, Oracle, RunState};
-use system_tests::containment::{self, harmless, on_power8, on_threads, victims};
-use system_tests::{ALL, changed_system, is_nightly, system_of};
+use simulator::{Machine, NoObserver, RunState};
+use system_tests::containment::{self, on_power8, on_threads};
+use system_tests::{changed_system, is_nightly, system_of};
+
+use crate::power8::{check, engine_changes_nothing, modes, storms_well, with_policy};
 
 /// Which threads are in a guest at the same time, with MSR\[HV\]=0, and the LPID with which each entered it: that of
 /// the part of the core does not change while one is there.
@@ -159,103 +155,39 @@ fn two_partitions_do_not_wait_for_each_other_on_a_split_core() {
     assert!(parts.len() == 2 && parts.iter().all(|ran| *ran > 9990), "{parts:?}");
 }
 
-/// The text that is in front of a file's policy.
-const SLICE: &str = "slice_us = 20\n";
-
-fn split(file: &str, subcores: u32, changes: &[(&str, &str)]) -> System {
-    let policy = format!("{SLICE}policy = {{ subcores = {subcores} }}\n");
-    let changes: Vec<_> = changes.iter().copied().chain([(SLICE, &*policy)]).collect();
-    on_power8(changed_system(file, &changes))
-}
-
 /// vCPUs that take every interrupt, which go from part to part and from core to core.
 #[test]
 fn a_storm_of_exits_changes_nothing_on_split_cores() {
     for (subcores, topology) in [(1, [1, 1, 8]), (1, [1, 2, 8]), (2, [1, 1, 8]), (4, [1, 2, 8])] {
-        let system = split("examples/storm.toml", subcores, &[("rounds=300", "rounds=100")]);
-        let (transcript, findings) = containment::watched(&on_threads(system, topology));
-        let console = transcript.lines().join("\n");
-        assert_eq!(findings, [""; 0], "{subcores} parts, {topology:?}: {console}");
-        for (name, vcpus) in [("first", 3), ("second", 2), ("third", 1)] {
-            let line = format!("[{name}] storm: {vcpus} vCPUs, 100 rounds each, 0 wrong");
-            assert!(console.contains(&line), "{subcores} parts, {topology:?}: {console}");
-        }
+        let policy = format!("slice_us = 20\npolicy = {{ subcores = {subcores} }}\n");
+        let changes = [("rounds=300", "rounds=100"), ("slice_us = 20\n", &*policy)];
+        let system = on_power8(changed_system("examples/storm.toml", &changes));
+        storms_well(&on_threads(system, topology), &format!("{subcores} parts, {topology:?}"));
     }
 }
 
+/// The nightly run has all modes.
 #[test]
 fn nobody_harms_the_others_on_split_cores() {
-    const MODES: [&str; 8] = [
-        "wild-store",
-        "hash-race",
-        "restart",
-        "clocks",
-        "doorbells",
-        "requests",
-        "storm",
-        "hash-enter",
-    ];
-    let topology = [1, 1, 8];
-    let (alone, _) = containment::watched(&on_threads(on_power8(harmless()), topology));
-    let alone = victims(&alone);
-    let (step, parts) = if is_nightly() { (1, &[2, 4][..]) } else { (3, &[4][..]) };
-    for &subcores in parts {
-        for mode in MODES.into_iter().step_by(step) {
-            let (mode_is, limit) =
-                (format!("mode={mode} calls=300"), "time_limit_us = 4000".to_owned());
-            let changes = [("mode=tables", &*mode_is), ("time_limit_us = 20000", &*limit)];
-            let system = split("examples/misbehave.toml", subcores, &changes);
-            let (transcript, findings) = containment::watched(&on_threads(system, topology));
-            assert_eq!(findings, [""; 0], "{mode}: {:?}", transcript.lines());
-            let wrong = containment::check(&transcript, &alone);
-            wrong.unwrap_or_else(|wrong| panic!("{mode} in {subcores} parts: {wrong}"));
-        }
+    let few = ["wild-store", "clocks", "storm"];
+    let is_meant = |(mode, _): &(&str, &str)| is_nightly() || few.contains(mode);
+    let parts = if is_nightly() { &[2, 4][..] } else { &[4] };
+    for subcores in parts {
+        let policy = format!("policy = {{ subcores = {subcores} }}\n");
+        check(modes().filter(is_meant), &policy, [1, 1, 8], 4_000, |system| {
+            let (transcript, findings) = containment::watched(system);
+            assert_eq!(findings, [""; 0], "{subcores} parts: {:?}", transcript.lines());
+            transcript
+        });
     }
 }
 
-/// The hypervisor's heap on this machine, as its line says that names the machine.
-const HEAP: Range<u64> = 0x20_0000..0x420_0000;
-
-/// Two partitions take turns on each of two parts, which share an engine.
+/// Three partitions take turns on two parts, which share an engine.
 #[test]
 fn parts_of_a_core_share_its_prefetch_engine() {
-    let partition = |name: &str, payload: &str, arguments: &str| {
-        format!(
-            "[[partition]]\nname = \"{name}\"\npayload = \"{payload}\"\nmemory = \"16 MiB\"\nvcpus = 1\n\
-             arguments = \"{arguments}\"\n"
-        )
-    };
-    let system = system_of(&format!(
-        "slice_us = 200\npolicy = {{ prefetch = \"always-l2\", subcores = 2 }}\n{}{}{}{}[machine]\n\
-         description = \"power8\"\n",
-        partition("registers", "registers", "rounds=100"),
-        partition("chain", "working-set", "set=64 for_us=2500"),
-        partition("order", "working-set", "way=order set=1024 for_us=2500"),
-        partition("other", "working-set", "set=64 for_us=2500"),
-    ));
-    let mut machine = on_simulator::start(&on_threads(system, [1, 1, 8])).unwrap();
-    machine.start_timing(Settings::default());
-    let (mut oracle, mut tables) = (Oracle::new(Processor::Power8), Tables::default());
-    tables.allow(HEAP);
-    let end = machine.run(ALL, &mut (&mut oracle, &mut tables));
-    let console = String::from_utf8(machine.take_console_output()).unwrap();
-    assert!(matches!(end, RunState::PoweredOff), "{end:?}; {console}");
-    for line in [
-        "powervisor: hardware threads: 2",
-        "heap 64 MiB at 0x0000000000200000",
-        "[registers] registers: 100 rounds, 0 wrong",
-        "[chain] working-set: chain of 64 KiB, done",
-        "[order] working-set: order of 1024 KiB, done",
-        "[other] working-set: chain of 64 KiB, done",
-    ] {
-        assert!(console.contains(line), "{console}");
-    }
-    let findings: Vec<String> = oracle.findings().iter().map(ToString::to_string).collect();
-    assert_eq!(findings, [""; 0], "{console}");
-    assert_eq!(tables.findings(), [], "{console}");
-    let works = machine.state().shared.cores.iter().map(|core| core.engine.work);
-    let work = works.fold(Work::default(), Work::plus);
-    assert!(work.logs >= 4 && work.fetches >= 2, "{work:?}; {console}");
+    let system = with_policy("prefetch = \"always-l2\", subcores = 2", [1, 1, 8]);
+    let work = engine_changes_nothing(&system, "two parts");
+    assert!(work.logs >= 4 && work.fetches >= 2, "{work:?}");
 }
 
 /// So many threads of each core, or of each part, run vCPUs, and the others stay with firmware.
@@ -276,6 +208,7 @@ fn so_many_threads_run_vcpus() {
     assert_eq!(with("threads_per_core = 99", [1, 2, 4]), 8);
     assert_eq!(with("threads_per_core = 1, subcores = 4", [1, 2, 8]), 8);
     assert_eq!(with("threads_per_core = 3, subcores = 2", [1, 1, 8]), 6);
+    assert_eq!(with("prefetch = \"always-l2\", subcores = 2", [1, 1, 8]), 2);
 }
 
 #[test]

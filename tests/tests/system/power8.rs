@@ -25,7 +25,7 @@ use simulator::state::shared::Shared;
 use simulator::state::thread::{Activity, Thread};
 use simulator::{Machine, NoObserver, Observer, Oracle, RunState};
 use system_tests::containment::{
-    self, MODES, harmless, misbehaving, on_power8, on_threads, victims,
+    self, MODES, harmless, misbehaving_with, on_power8, on_threads, victims,
 };
 use system_tests::{ALL, changed_system, is_nightly, number_from, system_of, systems, usual_files};
 
@@ -107,6 +107,18 @@ fn every_example_says_the_same_as_on_power9() {
     }
 }
 
+/// The example runs to its end with nothing wrong, 100 rounds of each vCPU, and our oracle finds nothing.
+#[track_caller]
+pub(crate) fn storms_well(system: &System, about: &str) {
+    let (transcript, findings) = containment::watched(system);
+    let console = transcript.lines().join("\n");
+    assert_eq!(findings, [""; 0], "{about}: {console}");
+    for (name, vcpus) in [("first", 3), ("second", 2), ("third", 1)] {
+        let line = format!("[{name}] storm: {vcpus} vCPUs, 100 rounds each, 0 wrong");
+        assert!(console.contains(&line), "{about}: {console}");
+    }
+}
+
 /// Translated kernels that take every interrupt, with what firmware asks for against speculation and without it.
 #[test]
 fn a_storm_of_exits_changes_nothing() {
@@ -116,13 +128,7 @@ fn a_storm_of_exits_changes_nothing() {
         let changes = [("rounds=300", "rounds=100"), ("slice_us = 20", &*policy)];
         let system = on_power8(changed_system("examples/storm.toml", &changes));
         let system = on_threads(system, topology);
-        let (transcript, findings) = containment::watched(&system);
-        let console = transcript.lines().join("\n");
-        assert_eq!(findings, [""; 0], "{topology:?} {mitigations}: {console}");
-        for (name, vcpus) in [("first", 3), ("second", 2), ("third", 1)] {
-            let line = format!("[{name}] storm: {vcpus} vCPUs, 100 rounds each, 0 wrong");
-            assert!(console.contains(&line), "{topology:?} {mitigations}: {console}");
-        }
+        storms_well(&system, &format!("{topology:?} {mitigations}"));
     }
 }
 
@@ -161,7 +167,7 @@ const OF_TABLES: [(&str, &str); 4] = [
     ("hash-race", "stopped: it used up its time limit"),
 ];
 
-fn modes() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn modes() -> impl Iterator<Item = (&'static str, &'static str)> {
     let end = |(mode, end): (&'static str, &'static str)| {
         let other = OTHER_ENDS.iter().find(|(other, _)| *other == mode);
         other.map_or(Some(end), |(_, end)| *end).map(|end| (mode, end))
@@ -169,8 +175,10 @@ fn modes() -> impl Iterator<Item = (&'static str, &'static str)> {
     MODES.into_iter().chain(OF_TABLES).filter_map(end)
 }
 
-fn check(
+/// Each mode ends as it should and harms nobody; `policy` is a line of the file.
+pub(crate) fn check(
     modes: impl Iterator<Item = (&'static str, &'static str)>,
+    policy: &str,
     topology: [u32; 3],
     time_limit_us: u64,
     run: impl Fn(&System) -> Transcript,
@@ -179,7 +187,7 @@ fn check(
     assert_eq!(alone.len(), 2, "{topology:?} without it: {alone:?}");
     let calls = number_from("POWERVISOR_RANDOM_CALLS", 1500);
     for (mode, end) in modes {
-        let system = on_power8(misbehaving(mode, calls, time_limit_us));
+        let system = on_power8(misbehaving_with(mode, calls, time_limit_us, policy));
         let transcript = run(&on_threads(system, topology));
         let wrong = containment::check(&transcript, &alone);
         wrong.unwrap_or_else(|wrong| panic!("{mode} {topology:?}: {wrong}"));
@@ -213,7 +221,7 @@ fn nobody_harms_the_others_on_our_machine() {
     for topology in TOPOLOGIES {
         let few = if topology == [1, 1, 1] { &on_one[..] } else { &on_several };
         let is_meant = |(mode, _): &(&str, &str)| is_nightly() || few.contains(mode);
-        check(modes().filter(is_meant), topology, 4_000, |system| {
+        check(modes().filter(is_meant), "", topology, 4_000, |system| {
             let (transcript, findings) = containment::watched(system);
             assert_eq!(findings, [""; 0], "{topology:?}: {:?}", transcript.lines());
             transcript
@@ -238,7 +246,7 @@ fn nobody_harms_the_others_on_qemu() {
                 && (is_nightly() || few.contains(mode))
         };
         let run = |system: &System| on_qemu("a partition that misbehaves", system);
-        check(modes().filter(is_meant), topology, 500_000, run);
+        check(modes().filter(is_meant), "", topology, 500_000, run);
     }
 }
 
@@ -450,9 +458,9 @@ fn radix_translation_is_refused_by_name() {
     assert!(transcript.lines().iter().any(|line| line == refusal), "{:?}", transcript.lines());
 }
 
-/// A partition that checks its registers, and two that together use more memory than the L2 has room for, on so many
-/// cores, whose prefetch engines do this.
-fn with_prefetch(policy: &str, cores: u32) -> System {
+/// A partition that checks its registers, and two that together use more memory than the L2 has room for, with this
+/// policy.
+pub(crate) fn with_policy(policy: &str, topology: [u32; 3]) -> System {
     let partition = |name: &str, payload: &str, arguments: &str| {
         format!(
             "[[partition]]\nname = \"{name}\"\npayload = \"{payload}\"\nmemory = \"16 MiB\"\nvcpus = 1\n\
@@ -460,16 +468,42 @@ fn with_prefetch(policy: &str, cores: u32) -> System {
         )
     };
     let system = system_of(&format!(
-        "slice_us = 200\npolicy = {{ prefetch = \"{policy}\" }}\n[machine]\ndescription = \"power8\"\n{}{}{}",
+        "slice_us = 200\npolicy = {{ {policy} }}\n[machine]\ndescription = \"power8\"\n{}{}{}",
         partition("registers", "registers", "rounds=100"),
         partition("chain", "working-set", "set=64 for_us=1500"),
         partition("order", "working-set", "way=order set=1024 for_us=1500"),
     ));
-    on_threads(system, [1, cores, 1])
+    on_threads(system, topology)
 }
 
 /// The hypervisor's heap on this machine, as its line says that names the machine.
 const HEAP: Range<u64> = 0x20_0000..0x420_0000;
+
+/// What the engines have done when such a system ends: they log into the hypervisor's heap and nowhere else, and our
+/// oracle finds nothing.
+pub(crate) fn engine_changes_nothing(system: &System, about: &str) -> Work {
+    let mut machine = on_simulator::start(system).unwrap();
+    machine.start_timing(Settings::default());
+    let (mut oracle, mut tables) = (Oracle::new(Processor::Power8), Tables::default());
+    tables.allow(HEAP);
+    let end = machine.run(ALL, &mut (&mut oracle, &mut tables));
+    let console = String::from_utf8(machine.take_console_output()).unwrap();
+    let context = format!("{about}: {console}");
+    assert!(matches!(end, RunState::PoweredOff), "{end:?}; {context}");
+    assert!(console.contains("heap 64 MiB at 0x0000000000200000"), "{context}");
+    for line in [
+        "[registers] registers: 100 rounds, 0 wrong",
+        "[chain] working-set: chain of 64 KiB, done",
+        "[order] working-set: order of 1024 KiB, done",
+    ] {
+        assert!(console.contains(line), "{context}");
+    }
+    let findings: Vec<String> = oracle.findings().iter().map(ToString::to_string).collect();
+    assert_eq!(findings, [""; 0], "{context}");
+    assert_eq!(tables.findings(), [], "{context}");
+    let works = machine.state().shared.cores.iter().map(|core| core.engine.work);
+    works.fold(Work::default(), Work::plus)
+}
 
 /// The engine logs into the hypervisor's heap and nowhere else, fetches, and changes nothing that anybody sees, on one
 /// core and while vCPUs move between cores.
@@ -478,28 +512,9 @@ fn the_prefetch_engine_changes_nothing_but_time() {
     // `adaptive` begins with the L2 alone; the nightly run has both levels.
     let both = is_nightly().then_some(("always-l2-l3", 1, 3));
     for (policy, cores, logs) in [("always-l2", 2, 3), ("adaptive", 1, 2)].into_iter().chain(both) {
-        let system = with_prefetch(policy, cores);
-        let mut machine = on_simulator::start(&system).unwrap();
-        machine.start_timing(Settings::default());
-        let (mut oracle, mut tables) = (Oracle::new(Processor::Power8), Tables::default());
-        tables.allow(HEAP);
-        let end = machine.run(ALL, &mut (&mut oracle, &mut tables));
-        let console = String::from_utf8(machine.take_console_output()).unwrap();
-        let context = format!("{policy}, {cores} cores: {console}");
-        assert!(matches!(end, RunState::PoweredOff), "{end:?}; {context}");
-        assert!(console.contains("heap 64 MiB at 0x0000000000200000"), "{context}");
-        for line in [
-            "[registers] registers: 100 rounds, 0 wrong",
-            "[chain] working-set: chain of 64 KiB, done",
-            "[order] working-set: order of 1024 KiB, done",
-        ] {
-            assert!(console.contains(line), "{context}");
-        }
-        let findings: Vec<String> = oracle.findings().iter().map(ToString::to_string).collect();
-        assert_eq!(findings, [""; 0], "{context}");
-        assert_eq!(tables.findings(), [], "{context}");
-        let works = machine.state().shared.cores.iter().map(|core| core.engine.work);
-        let work = works.fold(Work::default(), Work::plus);
+        let context = format!("{policy}, {cores} cores");
+        let system = with_policy(&format!("prefetch = \"{policy}\""), [1, cores, 1]);
+        let work = engine_changes_nothing(&system, &context);
         let lines = work.fetched + work.found;
         assert!(work.logs >= logs && work.fetches > 0 && lines > 1000, "{work:?}; {context}");
     }

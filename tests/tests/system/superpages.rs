@@ -311,8 +311,9 @@ fn data_that_lost_their_memory_come_back() {
 #[test]
 fn what_cannot_be_is_refused_with_a_reason() {
     let wrong = [
-        ("table=3", "table=3: a power of two from 1 to 256 was expected"),
-        ("table=512", "table=512: a power of two from 1 to 256 was expected"),
+        ("table=3", "table=3: a power of two from 1 to 512 was expected"),
+        ("table=1024", "table=1024: a power of two from 1 to 512 was expected"),
+        ("warm=5", "warm=5: a multiple of 128 was expected"),
         ("table=32", "table=32: 2 free blocks of 16 MiB were expected"),
         ("updates=5", "updates=5: a multiple of 128 was expected"),
     ];

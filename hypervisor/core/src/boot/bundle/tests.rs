@@ -126,23 +126,19 @@ fn the_console_is_for_a_partition_that_is_there() {
 
 #[test]
 fn the_policy_for_registers_is_one_that_there_is() {
-    let of = |tree: DeviceTree| parse(&tree.to_dtb(), FILE).map(|bundle| bundle.registers);
-    let plain = || DeviceTree::from_fdt(&dtoolkit::fdt::Fdt::new(&manifest(|_| {})).unwrap());
-    let with = |name: &str| {
-        let mut tree = plain();
-        add(&mut tree.root, REGISTERS, name);
-        of(tree)
-    };
-    assert_eq!(of(plain()), Ok(RegisterPolicy::Owned));
+    let with =
+        |change: &dyn Fn(&mut DeviceTreeNode)| with_root(change).map(|bundle| bundle.registers);
+    let named = |name: &str| with(&|root| add(root, REGISTERS, name));
+    assert_eq!(with(&|_| {}), Ok(RegisterPolicy::Owned));
     for policy in RegisterPolicy::ALL {
-        assert_eq!(with(policy.name()), Ok(policy));
+        assert_eq!(named(policy.name()), Ok(policy));
     }
-    assert_eq!(with("owed"), Err(BundleError::Registers));
+    assert_eq!(named("owed"), Err(BundleError::Registers));
     let without = |name: &str, bits: u32| {
-        let mut tree = plain();
-        add(&mut tree.root, REGISTERS, name);
-        add(&mut tree.root, EAGER_WITHOUT, bits);
-        of(tree)
+        with(&|root| {
+            add(root, REGISTERS, name);
+            add(root, EAGER_WITHOUT, bits);
+        })
     };
     let some = Excesses::NONE.with(Excess::Amor).with(Excess::Tlbsync);
     assert_eq!(without("eager", some.bits()), Ok(RegisterPolicy::Eager { without: some }));
@@ -152,60 +148,53 @@ fn the_policy_for_registers_is_one_that_there_is() {
 
 #[test]
 fn the_policy_for_mitigations_is_one_that_there_is() {
-    let with = |name: &str| {
-        let mut tree = DeviceTree::from_fdt(&dtoolkit::fdt::Fdt::new(&manifest(|_| {})).unwrap());
-        add(&mut tree.root, MITIGATIONS, name);
-        parse(&tree.to_dtb(), FILE).map(|bundle| bundle.mitigations)
-    };
-    let plain = parse(&manifest(|_| {}), FILE).map(|bundle| bundle.mitigations);
-    assert_eq!(plain, Ok(MitigationPolicy::Firmware));
+    let with =
+        |change: &dyn Fn(&mut DeviceTreeNode)| with_root(change).map(|bundle| bundle.mitigations);
+    let named = |name: &str| with(&|root| add(root, MITIGATIONS, name));
+    assert_eq!(with(&|_| {}), Ok(MitigationPolicy::Firmware));
     for policy in MitigationPolicy::ALL {
-        assert_eq!(with(policy.name()), Ok(policy));
+        assert_eq!(named(policy.name()), Ok(policy));
     }
-    assert_eq!(with("on"), Err(BundleError::Mitigations));
+    assert_eq!(named("on"), Err(BundleError::Mitigations));
 }
 
 #[test]
 fn one_partition_has_a_core_if_the_bundle_says_one() {
-    let with = |number: u32| {
-        let mut tree = DeviceTree::from_fdt(&dtoolkit::fdt::Fdt::new(&manifest(|_| {})).unwrap());
-        add(&mut tree.root, ONE_PARTITION_PER_CORE, number);
-        parse(&tree.to_dtb(), FILE).map(|bundle| bundle.has_one_partition_per_core)
+    let with = |change: &dyn Fn(&mut DeviceTreeNode)| {
+        with_root(change).map(|bundle| bundle.has_one_partition_per_core)
     };
-    let plain = parse(&manifest(|_| {}), FILE).map(|bundle| bundle.has_one_partition_per_core);
-    assert_eq!(plain, Ok(false));
-    assert_eq!(with(1), Ok(true));
-    assert_eq!(with(0), Err(BundleError::OnePartitionPerCore));
+    assert_eq!(with(&|_| {}), Ok(false));
+    assert_eq!(with(&|root| add(root, ONE_PARTITION_PER_CORE, 1u32)), Ok(true));
+    let wrong = with(&|root| add(root, ONE_PARTITION_PER_CORE, 0u32));
+    assert_eq!(wrong, Err(BundleError::OnePartitionPerCore));
 }
 
 #[test]
 fn at_least_one_thread_of_a_core_runs_partitions() {
-    let with = |number: u32| {
-        let mut tree = DeviceTree::from_fdt(&dtoolkit::fdt::Fdt::new(&manifest(|_| {})).unwrap());
-        add(&mut tree.root, THREADS_PER_CORE, number);
-        parse(&tree.to_dtb(), FILE).map(|bundle| bundle.threads_per_core)
+    let with = |change: &dyn Fn(&mut DeviceTreeNode)| {
+        with_root(change).map(|bundle| bundle.threads_per_core)
     };
-    assert_eq!(parse(&manifest(|_| {}), FILE).map(|bundle| bundle.threads_per_core), Ok(None));
-    assert_eq!([1, 8].map(with), [Ok(Some(1)), Ok(Some(8))]);
-    assert_eq!(with(0), Err(BundleError::ThreadsPerCore));
+    let of = |number: u32| with(&|root| add(root, THREADS_PER_CORE, number));
+    assert_eq!(with(&|_| {}), Ok(None));
+    assert_eq!([1, 8].map(of), [Ok(Some(1)), Ok(Some(8))]);
+    assert_eq!(of(0), Err(BundleError::ThreadsPerCore));
 }
 
 #[test]
 fn a_core_is_split_into_two_or_four_and_not_where_it_has_one_partition() {
-    let with = |number: u32, has_one: bool| {
-        let mut tree = DeviceTree::from_fdt(&dtoolkit::fdt::Fdt::new(&manifest(|_| {})).unwrap());
-        add(&mut tree.root, SUBCORES, number);
-        if has_one {
-            add(&mut tree.root, ONE_PARTITION_PER_CORE, 1_u32);
-        }
-        parse(&tree.to_dtb(), FILE).map(|bundle| bundle.subcores)
-    };
-    assert_eq!(parse(&manifest(|_| {}), FILE).map(|bundle| bundle.subcores), Ok(None));
-    assert_eq!([2, 4].map(|number| with(number, false)), [Ok(Some(2)), Ok(Some(4))]);
+    let with =
+        |change: &dyn Fn(&mut DeviceTreeNode)| with_root(change).map(|bundle| bundle.subcores);
+    let of = |number: u32| with(&|root| add(root, SUBCORES, number));
+    assert_eq!(with(&|_| {}), Ok(None));
+    assert_eq!([2, 4].map(of), [Ok(Some(2)), Ok(Some(4))]);
     for number in [0, 1, 3, 8, u32::MAX] {
-        assert_eq!(with(number, false), Err(BundleError::Subcores));
+        assert_eq!(of(number), Err(BundleError::Subcores));
     }
-    assert_eq!(with(2, true), Err(BundleError::Subcores));
+    let one_partition = with(&|root| {
+        add(root, SUBCORES, 2u32);
+        add(root, ONE_PARTITION_PER_CORE, 1u32);
+    });
+    assert_eq!(one_partition, Err(BundleError::Subcores));
 }
 
 #[test]
