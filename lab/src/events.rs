@@ -17,6 +17,8 @@ use simulator::state::prefetch_engine::Work;
 use simulator::state::thread::Thread;
 use simulator::{Machine, Observer};
 
+use crate::timed::Extent;
+
 /// The classes of instructions that have this value of the description as their price, and no others do.
 const PRICES: &[(&str, &[Class])] = &[
     ("timing.latency.count", &[Class::Count]),
@@ -146,7 +148,8 @@ pub struct Met {
 #[derive(Clone, Debug)]
 pub struct RegionEvents {
     region: u16,
-    /// The threads that are in the region.
+    extent: Extent,
+    /// The threads that are in the region, or the one that began it for all.
     open: BTreeSet<usize>,
     /// Those that were at the last sample.
     were_open: BTreeSet<usize>,
@@ -163,9 +166,10 @@ pub struct RegionEvents {
 impl RegionEvents {
     /// Nothing met yet.
     #[must_use]
-    pub fn new(region: Region) -> Self {
+    pub fn new(region: Region, extent: Extent) -> Self {
         Self {
             region: region.number(),
+            extent,
             open: BTreeSet::new(),
             were_open: BTreeSet::new(),
             words: HashMap::new(),
@@ -184,7 +188,8 @@ impl RegionEvents {
         for thread in 0..machine.state().threads.len() {
             let now = Misses::of(machine, thread);
             let before = self.last.insert(thread, now).unwrap_or_default();
-            if were_open.contains(&thread) {
+            let is_everywhere = self.extent == Extent::Everywhere && !were_open.is_empty();
+            if is_everywhere || were_open.contains(&thread) {
                 self.misses.add(before, now);
             }
         }
@@ -223,7 +228,11 @@ impl Observer for RegionEvents {
             match Mark::from_word(op.word) {
                 Some(Mark::Begin(region)) => self.region_began(thread, region),
                 Some(Mark::End(region)) if region.number() == self.region => {
-                    self.open.remove(&thread.index);
+                    if self.extent == Extent::Everywhere {
+                        self.open.clear();
+                    } else {
+                        self.open.remove(&thread.index);
+                    }
                 }
                 _ => {}
             }

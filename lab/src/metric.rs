@@ -8,6 +8,7 @@ use crate::rates::{KINDS, Rates};
 use crate::record::Lessons;
 use crate::refills::Refills;
 use crate::samples::Summary;
+use crate::timed::Extent;
 
 /// What counts are divided by.
 #[derive(Deserialize, Serialize, Clone, PartialEq, Eq, Debug)]
@@ -360,10 +361,14 @@ pub fn metrics(per: &Per) -> impl Iterator<Item = &'static Metric> + Clone {
 }
 
 impl Per {
-    /// Whether the region begins and ends many times, and only what lies between counts.
+    /// When the region is over. Whoever does a job may be moved to another hardware thread meanwhile.
     #[must_use]
-    pub const fn is_repeated(&self) -> bool {
-        matches!(self, Self::Switch | Self::Event | Self::Slice | Self::Job)
+    pub const fn extent(&self) -> Extent {
+        match self {
+            Self::Switch | Self::Event | Self::Slice => Extent::Repeated,
+            Self::Job => Extent::Everywhere,
+            _ => Extent::Once,
+        }
     }
 
     /// What to divide by, where that was counted; 1 for a word of the experiment's own, which gives its number.

@@ -21,12 +21,24 @@ use crate::system::{Exit, System};
 pub struct Timing {
     /// What is taken for granted.
     pub settings: Settings,
-    /// The region whose charges are kept, and behind which the run goes on without timing; if there is
-    /// none, all are kept.
+    /// The region whose charges are kept; if there is none, all are.
     pub region: Option<Region>,
-    /// The region begins and ends many times: what lies between an end and the next beginning is no part of it, and
-    /// the whole run is timed.
-    pub is_repeated: bool,
+    /// When it is over, and where.
+    pub extent: Extent,
+}
+
+/// When a region is over, and on which hardware threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Extent {
+    /// Behind its end the run goes on without timing.
+    #[default]
+    Once,
+    /// It begins and ends many times: what lies between an end and the next beginning is no part of it, and the whole
+    /// run is timed.
+    Repeated,
+    /// The same, and all hardware threads are in it when one of them begins it, until any of them ends it: whoever is
+    /// measured may go from one to another.
+    Everywhere,
 }
 
 /// Notes how long each region lasted, the last time that it was entered.
@@ -98,8 +110,11 @@ pub fn begin(
     description.require_timing()?;
     machine.start_timing(timing.settings);
     if let Some(region) = timing.region {
-        let [begin, end] =
-            if timing.is_repeated { [Plan::Open, Plan::Close] } else { [Plan::Clear, Plan::Stop] };
+        let [begin, end] = match timing.extent {
+            Extent::Once => [Plan::Clear, Plan::Stop],
+            Extent::Repeated => [Plan::Open, Plan::Close],
+            Extent::Everywhere => [Plan::OpenEverywhere, Plan::CloseEverywhere],
+        };
         machine.plan(Mark::Begin(region), begin);
         machine.plan(Mark::End(region), end);
     }

@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
+use toml::de::DeTable;
 
 use crate::failure::Failure;
 use crate::user_file::Files;
@@ -42,11 +43,22 @@ impl TomlFile {
 
     /// Reads the file's structure. Fails, with the line, where it is not TOML or not a `T`.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        toml::from_str(&self.text).map_err(|error| {
+        self.parse_after(|_| Ok(()))
+    }
+
+    /// The same, with what `change` makes of the file's tables.
+    pub fn parse_after<T: DeserializeOwned>(
+        &self,
+        change: impl FnOnce(&mut DeTable<'_>) -> Result<(), Failure>,
+    ) -> Result<T, Failure> {
+        let complain = |error: toml::de::Error| {
             let text = explain(error.message());
             let right = if text.contains("; ") { "" } else { "; it must be valid TOML" };
             self.complain(error.span().unwrap_or(0..0), format_args!("{text}{right}"))
-        })
+        };
+        let mut root = DeTable::parse(&self.text).map_err(complain)?;
+        change(root.get_mut())?;
+        T::deserialize(toml::Deserializer::from(root)).map_err(complain)
     }
 
     /// A complaint about the characters in `span`.

@@ -28,7 +28,7 @@ use crate::record::Lessons;
 use crate::refills::Refills;
 use crate::samples::Summary;
 use crate::system::{Exit, System};
-use crate::timed::{self, RegionCycles, Timing};
+use crate::timed::{self, Extent, RegionCycles, Timing};
 
 /// LPID of the partition whose jobs an experiment measures: the bundle's first.
 const WORKER: u32 = 1;
@@ -80,7 +80,7 @@ struct Slices {
 /// What one timed run found.
 struct Timed {
     counts: Counts,
-    /// Of the thread that marked the region.
+    /// Of the thread that marked the region, or of whom its jobs are, on all threads.
     cycles: u64,
     charges: Charges,
     samples: Option<Summary>,
@@ -132,7 +132,7 @@ impl<'a> Trial<'a> {
     /// # Errors
     /// [`Failure`] if the run does not end as the experiment expects.
     pub fn count(&self) -> Result<Counts, Failure> {
-        let mut counts = RegionCounts::new();
+        let mut counts = self.no_counts();
         let mut console = Vec::new();
         let task = self.task();
         let mut machine = on_simulator::start(&self.system)?;
@@ -203,7 +203,7 @@ impl<'a> Trial<'a> {
         let task = self.task();
         let settings = Settings { callers: self.knows_callers, ..self.settings };
         let region = self.variant.region.0;
-        let mut events = RegionEvents::new(region);
+        let mut events = RegionEvents::new(region, self.extent());
         if !is_trace_wanted {
             let sample = |machine: &Machine, events: &mut RegionEvents| {
                 task.reached(machine);
@@ -242,10 +242,9 @@ impl<'a> Trial<'a> {
         mut between: impl FnMut(&Machine, &mut O),
     ) -> Result<Timed, Failure> {
         let region = self.variant.region.0;
-        let mut observer = ((RegionCounts::new(), RegionCycles::default()), observer);
+        let mut observer = ((self.no_counts(), RegionCycles::default()), observer);
         let mut console = Vec::new();
-        let is_repeated = self.experiment.per.is_repeated();
-        let timing = Timing { settings, region: Some(region), is_repeated };
+        let timing = Timing { settings, region: Some(region), extent: self.extent() };
         let mut machine = self.warmed(&mut console)?;
         timed::begin(&mut machine, &self.system.machine, timing)?;
         self.begin_at_event(&mut machine);
@@ -276,25 +275,42 @@ impl<'a> Trial<'a> {
             Rates::of_console(&lines, clock.timebase_hz).map_err(|text| self.wrong(&text))?;
         let (counts, cycles) = observer.0;
         let counts = self.of_region(&counts)?;
-        let thread = cycles.thread_of(region.number());
-        let thread = thread.ok_or_else(|| {
-            self.wrong(
-                "the payload never ended its region on the hardware thread that began it; a vCPU that goes to another one \
-                 meanwhile cannot be counted",
-            )
-        })?;
         let charges = machine.charges().expect("the machine ran with timing");
-        let charges = if is_repeated { charges.of_region() } else { charges };
-        let charges = match self.experiment.per {
-            Per::Job => charges.of_partition(WORKER),
-            _ => charges,
+        let (charges, cycles) = if self.extent() == Extent::Everywhere {
+            let charges = charges.of_region().of_partition(WORKER);
+            let cycles = charges.in_all();
+            (charges, cycles)
+        } else {
+            let thread = cycles.thread_of(region.number()).ok_or_else(|| {
+                self.wrong(
+                    "the payload never ended its region on the hardware thread that began it; a vCPU that goes to another \
+                     one meanwhile is counted with `per = \"job\"` alone",
+                )
+            })?;
+            let is_once = self.extent() == Extent::Once;
+            let charges = if is_once { charges } else { charges.of_region() };
+            let cycles = charges.total(thread);
+            (charges, cycles)
         };
         let names = self.names.is_bare.then(|| {
             let mut names = self.names.clone();
             names.note_memory(&machine);
             names
         });
-        Ok(Timed { counts, cycles: charges.total(thread), charges, samples, rates, learned, names })
+        Ok(Timed { counts, cycles, charges, samples, rates, learned, names })
+    }
+
+    /// When its region is over.
+    const fn extent(&self) -> Extent {
+        self.experiment.per.extent()
+    }
+
+    fn no_counts(&self) -> RegionCounts {
+        if self.extent() == Extent::Everywhere {
+            RegionCounts::everywhere()
+        } else {
+            RegionCounts::new()
+        }
     }
 
     /// On a machine of several hardware threads, which take turns of a quantum: what half of it would
@@ -460,7 +476,7 @@ impl<'a> Trial<'a> {
             .map(|(_, counts)| counts.clone())
             .ok_or_else(|| self.wrong(&format!("the payload never marked region {number}")))?;
         let Counts { begun, ended, .. } = counts;
-        if self.experiment.per.is_repeated() && begun != ended {
+        if self.extent() != Extent::Once && begun != ended {
             let hint = match self.experiment.per {
                 Per::Job => "; it is the first partition's alone, by its marks",
                 _ => "",

@@ -163,7 +163,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 pub struct Counts {
     /// How often the region began.
     pub begun: u64,
-    /// How often it ended, on the hardware thread where it had begun.
+    /// How often it ended, on the hardware thread where it had begun, or on any if all are in the region.
     pub ended: u64,
     /// Instructions completed outside of hypervisor state.
     pub guest_instructions: u64,
@@ -186,11 +186,12 @@ pub struct Counts {
     pub exits_real: u64,
 }
 
-/// Counts instructions and exits inside marked regions, one thread's region being that thread's.
+/// Counts instructions and exits inside marked regions, one thread's region being that thread's, or all threads'.
 #[derive(Clone, Debug, Default)]
 pub struct RegionCounts {
-    /// The region that each thread is in.
+    /// The region that each thread is in; if they are in it together, the first one's.
     open: BTreeMap<usize, Region>,
+    is_everywhere: bool,
     counts: BTreeMap<Region, Counts>,
 }
 
@@ -201,14 +202,25 @@ impl RegionCounts {
         Self::default()
     }
 
+    /// Nothing counted yet; all hardware threads are in a region that one of them begins, until one of them ends it.
+    #[must_use]
+    pub fn everywhere() -> Self {
+        Self { is_everywhere: true, ..Self::default() }
+    }
+
     /// The regions that were entered, by number.
     pub fn regions(&self) -> impl Iterator<Item = (u16, &Counts)> {
         self.counts.iter().map(|(region, counts)| (region.number(), counts))
     }
 
     fn current(&mut self, thread: &Thread) -> Option<&mut Counts> {
-        let region = self.open.get(&thread.index)?;
+        let region = self.open.get(&self.place(thread))?;
         self.counts.get_mut(region)
+    }
+
+    /// Under which number the region is that `thread` is in.
+    fn place(&self, thread: &Thread) -> usize {
+        if self.is_everywhere { 0 } else { thread.index }
     }
 }
 
@@ -222,9 +234,10 @@ impl Observer for RegionCounts {
             match mark {
                 Mark::Begin(region) => self.region_began(thread, region),
                 Mark::End(region) => {
-                    if self.open.get(&thread.index) == Some(&region) {
+                    let place = self.place(thread);
+                    if self.open.get(&place) == Some(&region) {
                         self.counts.entry(region).or_default().ended += 1;
-                        self.open.remove(&thread.index);
+                        self.open.remove(&place);
                     }
                 }
             }
@@ -262,7 +275,7 @@ impl Observer for RegionCounts {
 
     fn region_began(&mut self, thread: &Thread, region: Region) {
         self.counts.entry(region).or_default().begun += 1;
-        self.open.insert(thread.index, region);
+        self.open.insert(self.place(thread), region);
     }
 
     fn firmware_called(&mut self, thread: &Thread, _: u64) {

@@ -374,6 +374,33 @@ const RIVAL: [u32; 31] = [
     0x6F6B_0A00, // "ok\n"
 ];
 
+/// Three partitions on two cores, in slices shorter than four jobs: the vCPU goes from core to core, in the middle of one.
+#[test]
+fn a_job_is_counted_wherever_its_vcpu_runs() {
+    let folder = Folder::new();
+    let partner = |name: &str| {
+        format!(
+            "{{ name = '{name}', arguments = 'set=16 for_us=2000', expect = 'memory-load: chain of 16 KiB, done' }}"
+        )
+    };
+    let experiment = format!(
+        "name = 'e'\nquestion = '?'\nmachine = 'power8'\npayload = 'memory-load'\nmemory = '16 MiB'\n\
+        region = {{ name = 'jobs', number = 1 }}\nper = 'job'\n[[variant]]\nname = 'alone'\n\
+        arguments = 'set=16 job=20000 warm=1 period=10 periods=1 samples=10'\n\
+        expect = 'memory-load: chain of 16 KiB, done'\n[[variant]]\nname = 'moving'\nlike = 'alone'\nslice_us = 100\n\
+        set = ['topology.cores_per_chip=2']\npartner = [{}, {}]\n",
+        partner("one"),
+        partner("other")
+    );
+    folder.write("e.toml", experiment);
+    let output = folder.command("run e.toml --values-only --format json").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let [alone, moving] = ["alone", "moving"].map(|variant| cycles(&report, variant));
+    // Lines that are on another core are fetched from there, and the hypervisor works for it: less than a half.
+    assert!(alone < moving && 2 * moving < 3 * alone, "{alone} {moving}");
+}
+
 /// What a partition does before the region of `warm_up` is not timed, and the same in both.
 #[test]
 fn a_partition_is_timed_from_a_region_on() {

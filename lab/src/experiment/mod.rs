@@ -3,6 +3,7 @@
 
 pub mod built_in;
 pub mod kernel;
+mod like;
 mod steps;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -578,7 +579,7 @@ impl Experiment {
             let text = "a partition file, and no experiment; `powervisor boot` takes it";
             return Err(file.complain(0..0, text));
         }
-        let mut contents: Contents = file.parse()?;
+        let mut contents: Contents = file.parse_after(|root| like::fill(file, root))?;
         let steps = match contents.steps.take() {
             None => None,
             Some(table) => {

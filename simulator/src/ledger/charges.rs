@@ -172,6 +172,12 @@ impl Charges {
         self.threads.get(thread).map_or(0, |charges| charges.total)
     }
 
+    /// Cycles charged to all threads together.
+    #[must_use]
+    pub fn in_all(&self) -> u64 {
+        self.threads.iter().map(|charges| charges.total).sum()
+    }
+
     /// Cycles charged to thread `thread` by cause, in the order of [`Cause::ALL`].
     #[must_use]
     pub fn by_cause(&self, thread: usize) -> [u64; Cause::COUNT] {

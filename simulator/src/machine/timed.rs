@@ -92,6 +92,12 @@ impl Machine {
         }
     }
 
+    fn set_region_everywhere(&mut self, is_open: bool) {
+        for thread in 0..self.state.threads.len() {
+            self.set_region(thread, is_open);
+        }
+    }
+
     /// Hardware thread `thread` passed `mark`.
     pub(super) fn pass_mark(&mut self, thread: usize, mark: Mark) {
         for (_, plan) in self.state.plans.clone().into_iter().filter(|(at, _)| *at == mark) {
@@ -100,6 +106,8 @@ impl Machine {
                 Plan::Clear => self.clear_charges(),
                 Plan::Open => self.open_region(thread),
                 Plan::Close => self.close_region(thread),
+                Plan::OpenEverywhere => self.set_region_everywhere(true),
+                Plan::CloseEverywhere => self.set_region_everywhere(false),
                 Plan::Stop => self.stop_timing(),
             }
         }

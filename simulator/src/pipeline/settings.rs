@@ -43,6 +43,10 @@ pub enum Plan {
     Open,
     /// From here on it does not.
     Close,
+    /// From here on what any thread is charged with belongs to the region.
+    OpenEverywhere,
+    /// From here on nothing that any thread is charged with does.
+    CloseEverywhere,
     /// Go on in functional mode and keep the ledger.
     Stop,
 }

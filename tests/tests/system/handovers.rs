@@ -4,7 +4,7 @@
 use arch::interrupt::Vector;
 use arch::marker::{Mark, Region};
 use lab::experiment::{Experiment, Variant};
-use lab::timed::{self, Timing};
+use lab::timed::{self, Extent, Timing};
 use lab::user_file::Files;
 use simulator::blocks::Op;
 use simulator::exec::Mode;
@@ -172,8 +172,11 @@ fn a_region_is_charged_what_passes_while_it_is_open() {
     for name in ["doorbell", "timer"] {
         let variant = experiment.variants.iter().find(|variant| variant.name == name).unwrap();
         let region = variant.region.0;
-        let timing =
-            Timing { region: Some(region), is_repeated: true, settings: Settings::default() };
+        let timing = Timing {
+            region: Some(region),
+            extent: Extent::Repeated,
+            settings: Settings::default(),
+        };
         let mut machine = timed::start(&experiment.system(variant, SEED).unwrap(), timing).unwrap();
         let mut clock = Clock { region, passed: None, began: None, cycles: 0 };
         let end = machine.run(u64::MAX, &mut clock);
