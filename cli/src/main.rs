@@ -3,8 +3,8 @@
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use clap::error::ErrorKind;
+use clap::{Arg, CommandFactory as _, FromArgMatches as _};
 
 use powervisor::arguments::Arguments;
 use powervisor::commands;
@@ -14,7 +14,7 @@ use powervisor::signals;
 use powervisor::visible::visible;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match parse() {
         Ok(arguments) => arguments,
         Err(answer) => return answered(&answer),
     };
@@ -23,6 +23,16 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => ended(&failure),
     }
+}
+
+/// The arguments. A number with a sign is the value of the option before it, and not another option.
+fn parse() -> Result<Arguments, clap::Error> {
+    let with_numbers = |argument: Arg| match argument.get_action().takes_values() {
+        true => argument.allow_negative_numbers(true),
+        false => argument,
+    };
+    let command = Arguments::command().mut_subcommands(|command| command.mut_args(with_numbers));
+    Arguments::from_arg_matches(&command.try_get_matches()?)
 }
 
 /// Says why the command ends, if anybody needs to be told.

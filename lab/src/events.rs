@@ -17,7 +17,7 @@ use simulator::state::prefetch_engine::Work;
 use simulator::state::thread::Thread;
 use simulator::{Machine, Observer};
 
-use crate::timed::Extent;
+use crate::extent::Extent;
 
 /// The classes of instructions that have this value of the description as their price, and no others do.
 const PRICES: &[(&str, &[Class])] = &[

@@ -9,10 +9,11 @@
 //! [`progress`], and an [`interruption`] ends it. [`console`] and [`demultiplex`] say who wrote what on a
 //! console, [`record`] has what the hypervisor counted, and [`statistics`] show it; [`comparison`] makes the
 //! consoles of the two machines comparable. An experiment's variant is run as often as its figures need by
-//! [`trial`], with [`checks`] of them; [`report`] has its figures ([`metric`]), [`events`] what its region met,
-//! [`ledger`] where its cycles went, [`steps`] what each of several steps saves. [`calibration`] puts the
-//! machine's figures beside published ones. A machine that somebody looks at step by step, also backwards, has
-//! a [`history`], and finds the hypervisor's [`vcpus`]. What goes wrong is a [`failure::Failure`].
+//! [`trial`], with [`checks`] of them; [`report`] has its figures ([`metric`]), [`events`] what its region met
+//! ([`extent`] says when that is over), [`ledger`] where its cycles went, [`steps`] what each of several steps
+//! saves. [`calibration`] puts the machine's figures beside published ones. A machine that somebody looks at
+//! step by step, also backwards, has a [`history`], and finds the hypervisor's [`vcpus`]. What goes wrong is a
+//! [`failure::Failure`].
 
 pub mod bundle;
 pub mod calibration;
@@ -22,6 +23,7 @@ pub mod console;
 pub mod demultiplex;
 pub mod events;
 pub mod experiment;
+pub mod extent;
 pub mod failure;
 pub mod history;
 pub mod images;

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 use simulator::trace::Counts;
 
 use crate::events::Met;
+use crate::extent::Extent;
 use crate::rates::{KINDS, Rates};
 use crate::record::Lessons;
 use crate::refills::Refills;
 use crate::samples::Summary;
-use crate::timed::Extent;
 
 /// What counts are divided by.
 #[derive(Deserialize, Serialize, Clone, PartialEq, Eq, Debug)]

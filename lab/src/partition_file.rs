@@ -110,7 +110,21 @@ impl PolicyTable {
 
     /// How many hardware threads of each core, or of each part of a split one, run partitions at most.
     pub fn threads_per_core(&self, file: &TomlFile) -> Result<Option<u32>, Failure> {
-        positive(file, self.threads_per_core.as_ref(), u32::MAX)
+        let number = positive(file, self.threads_per_core.as_ref(), u32::MAX)?;
+        let key = if self.has_one_partition_per_core() {
+            "one_partition_per_core"
+        } else if self.prefetch(file)? != PrefetchPolicy::Off {
+            "prefetch"
+        } else {
+            return Ok(number);
+        };
+        if let (Some(given), Some(2..)) = (&self.threads_per_core, number) {
+            let text = format!(
+                "with `{key}` one thread of a core runs partitions; write 1, or leave this out"
+            );
+            return Err(file.complain(given.span(), text));
+        }
+        Ok(number)
     }
 
     /// Into how many parts each core is split, if it is.

@@ -6,7 +6,7 @@
 //! source says who set it.
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -145,6 +145,15 @@ pub enum Given {
     Number(f64),
     /// A word.
     Word(String),
+}
+
+impl Display for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Word(word) => word.fmt(f),
+        }
+    }
 }
 
 /// The places in the description `text` that these set, with what each is set to, of several the first.

@@ -7,10 +7,11 @@ use arch::marker::{Mark, Region};
 use simulator::blocks::Op;
 use simulator::exec::Mode;
 use simulator::ledger::Charges;
-use simulator::pipeline::{Plan, Settings};
+use simulator::pipeline::Settings;
 use simulator::state::thread::Thread;
 use simulator::{Machine, Observer};
 
+use crate::extent::Extent;
 use crate::failure::Failure;
 use crate::machine_file::MachineFile;
 use crate::on_simulator;
@@ -25,20 +26,6 @@ pub struct Timing {
     pub region: Option<Region>,
     /// When it is over, and where.
     pub extent: Extent,
-}
-
-/// When a region is over, and on which hardware threads.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Extent {
-    /// Behind its end the run goes on without timing.
-    #[default]
-    Once,
-    /// It begins and ends many times: what lies between an end and the next beginning is no part of it, and the whole
-    /// run is timed.
-    Repeated,
-    /// The same, and all hardware threads are in it when one of them begins it, until any of them ends it: whoever is
-    /// measured may go from one to another.
-    Everywhere,
 }
 
 /// Notes how long each region lasted, the last time that it was entered.
@@ -110,13 +97,7 @@ pub fn begin(
     description.require_timing()?;
     machine.start_timing(timing.settings);
     if let Some(region) = timing.region {
-        let [begin, end] = match timing.extent {
-            Extent::Once => [Plan::Clear, Plan::Stop],
-            Extent::Repeated => [Plan::Open, Plan::Close],
-            Extent::Everywhere => [Plan::OpenEverywhere, Plan::CloseEverywhere],
-        };
-        machine.plan(Mark::Begin(region), begin);
-        machine.plan(Mark::End(region), end);
+        timing.extent.plan(machine, region);
     }
     Ok(())
 }

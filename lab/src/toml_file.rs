@@ -98,8 +98,9 @@ pub fn explain(message: &str) -> String {
         let missing = quoted.next().unwrap_or_default();
         return format!("the key `{missing}` is missing; add a line `{missing} = ...`");
     }
-    if message.ends_with("value was too large") {
-        return "a number beyond 9223372036854775807; give a smaller one".to_owned();
+    if message.ends_with("value was too large") || message.contains("` as i128, expected ") {
+        return "a number beyond those of 64 bits with a sign; write one from -9223372036854775808 to 9223372036854775807"
+            .to_owned();
     }
     match message.split_once(", expected ") {
         Some((wrong, expected)) => format!("{wrong}; expected {}", in_words(expected)),

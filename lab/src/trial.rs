@@ -15,6 +15,7 @@ use crate::console::Said;
 use crate::demultiplex::Demultiplexer;
 use crate::events::{Met, RegionEvents};
 use crate::experiment::{Experiment, Variant, Work};
+use crate::extent::Extent;
 use crate::failure::Failure;
 use crate::interruption::Interruption;
 use crate::ledger::Ledger;
@@ -28,7 +29,7 @@ use crate::record::Lessons;
 use crate::refills::Refills;
 use crate::samples::Summary;
 use crate::system::{Exit, System};
-use crate::timed::{self, Extent, RegionCycles, Timing};
+use crate::timed::{self, RegionCycles, Timing};
 
 /// LPID of the partition whose jobs an experiment measures: the bundle's first.
 const WORKER: u32 = 1;
@@ -132,7 +133,7 @@ impl<'a> Trial<'a> {
     /// # Errors
     /// [`Failure`] if the run does not end as the experiment expects.
     pub fn count(&self) -> Result<Counts, Failure> {
-        let mut counts = self.no_counts();
+        let mut counts = self.extent().counts();
         let mut console = Vec::new();
         let task = self.task();
         let mut machine = on_simulator::start(&self.system)?;
@@ -242,7 +243,7 @@ impl<'a> Trial<'a> {
         mut between: impl FnMut(&Machine, &mut O),
     ) -> Result<Timed, Failure> {
         let region = self.variant.region.0;
-        let mut observer = ((self.no_counts(), RegionCycles::default()), observer);
+        let mut observer = ((self.extent().counts(), RegionCycles::default()), observer);
         let mut console = Vec::new();
         let timing = Timing { settings, region: Some(region), extent: self.extent() };
         let mut machine = self.warmed(&mut console)?;
@@ -303,14 +304,6 @@ impl<'a> Trial<'a> {
     /// When its region is over.
     const fn extent(&self) -> Extent {
         self.experiment.per.extent()
-    }
-
-    fn no_counts(&self) -> RegionCounts {
-        if self.extent() == Extent::Everywhere {
-            RegionCounts::everywhere()
-        } else {
-            RegionCounts::new()
-        }
     }
 
     /// On a machine of several hardware threads, which take turns of a quantum: what half of it would

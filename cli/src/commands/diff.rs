@@ -83,6 +83,30 @@ fn cannot_change([(before, one), (after, other)]: [Side<'_>; 2]) -> Vec<Moot> {
     keys.collect()
 }
 
+/// A value of the machine that one variant set for itself, or both to something else.
+#[derive(Serialize)]
+struct Set {
+    key: String,
+    /// As the description has it, if nothing is here.
+    before: Option<Given>,
+    after: Option<Given>,
+}
+
+/// What the two variants set for themselves, where that is not the same.
+fn set([(before, one), (after, other)]: [Side<'_>; 2]) -> Vec<Set> {
+    let of = |report: &Contents, name: &str| {
+        report.variants.get(name).map(|variant| variant.set.clone()).unwrap_or_default()
+    };
+    let (before, after) = (of(before, one), of(after, other));
+    let keys: BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    let pairs = keys.into_iter().map(|key| Set {
+        key: key.clone(),
+        before: before.get(key).cloned(),
+        after: after.get(key).cloned(),
+    });
+    pairs.filter(|set| set.before != set.after).collect()
+}
+
 /// Which variant of which experiment.
 #[derive(Serialize)]
 struct Which {
@@ -97,6 +121,7 @@ struct Comparison {
     after: Which,
     /// What the figures are.
     unit: String,
+    set: Vec<Set>,
     #[serde(flatten)]
     difference: Difference,
     cannot_change: Vec<Moot>,
@@ -116,7 +141,8 @@ impl Comparison {
         });
         let (one, other) = ((ledgers[0], divisors[0]), (ledgers[1], divisors[1]));
         let difference = Difference::new(one, other, by.into());
-        Self { before, after, unit, difference, cannot_change: cannot_change(sides) }
+        let (set, cannot_change) = (set(sides), cannot_change(sides));
+        Self { before, after, unit, set, difference, cannot_change }
     }
 
     fn text(&self) -> String {
@@ -127,10 +153,17 @@ impl Comparison {
             let of = |Which { experiment, variant }: &Which| format!("{experiment}, {variant}");
             format!("{} and {}, in {unit}\n", of(before), of(after))
         };
+        let said = |given: &Option<Given>| match given {
+            Some(given) => given.to_string(),
+            None => "as described".to_owned(),
+        };
+        let set = self.set.iter().map(|Set { key, before, after }| {
+            format!("{key} is {} before and {} after\n", said(before), said(after))
+        });
         let moot = self.cannot_change.iter().map(|Moot { key, before, after }| {
             format!("{key} is {before} before and {after} after; 0 events in the region: cannot change\n")
         });
-        title + &self.difference.text() + &moot.collect::<String>()
+        title + &set.collect::<String>() + &self.difference.text() + &moot.collect::<String>()
     }
 }
 

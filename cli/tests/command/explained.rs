@@ -374,14 +374,13 @@ const RIVAL: [u32; 31] = [
     0x6F6B_0A00, // "ok\n"
 ];
 
-/// Three partitions on two cores, in slices shorter than four jobs: the vCPU goes from core to core, in the middle of one.
+/// Three partitions on two cores, in slices of less than four jobs: the vCPU goes to the other core during one.
 #[test]
 fn a_job_is_counted_wherever_its_vcpu_runs() {
     let folder = Folder::new();
     let partner = |name: &str| {
-        format!(
-            "{{ name = '{name}', arguments = 'set=16 for_us=2000', expect = 'memory-load: chain of 16 KiB, done' }}"
-        )
+        let expect = "memory-load: chain of 16 KiB, done";
+        format!("{{ name = '{name}', arguments = 'set=16 for_us=2000', expect = '{expect}' }}")
     };
     let experiment = format!(
         "name = 'e'\nquestion = '?'\nmachine = 'power8'\npayload = 'memory-load'\nmemory = '16 MiB'\n\

@@ -221,7 +221,10 @@ fn two_variants_are_compared_call_by_call() {
         };
         serde_json::json!({
             "schema": 1, "experiment": experiment, "config_hash": "", "per": per,
-            "variants": {"a": {"divisor": 10}, "b": {"divisor": 4}},
+            "variants": {
+                "a": {"divisor": 10, "set": {"timing.special.isync": 7.5}},
+                "b": {"divisor": 4, "set": {"timing.special.isync": 7.5, "prefetch_engine.overlap": "newest"}},
+            },
             "ledger": {"a": ledger("load.l1", 1000), "b": ledger("load.l1", 401)},
         })
         .to_string()
@@ -232,20 +235,22 @@ fn two_variants_are_compared_call_by_call() {
     for (arguments, expected) in [
         (
             "e.json --variants a b",
-            "e, a and e, b, in cycles per call\n        change         before          after\n         +0.25         \
+            "e, a and e, b, in cycles per call\nprefetch_engine.overlap is as described before and newest \
+             after\n        change         before          after\n         +0.25         \
              100.00         100.25  hypervisor  f  load.l1\n         +0.25         100.00         100.25  in all, +0.25 %\n",
         ),
         (
             "e.json f.json --by cause --variants b a --format json",
             "{\"schema\":1,\"by\":\"cause\",\"config_hash\":[\"\",\"\"],\"comparisons\":[{\"before\":{\"experiment\":\"e\",\
              \"variant\":\"b\"},\"after\":{\"experiment\":\"f\",\"variant\":\"a\"},\"unit\":\"cycles per call before and per \
-             switch after\",\"all\":{\"before\":100.25,\"after\":100.0,\"change\":-0.25},\"lines\":[{\"cause\":\"load.l1\",\
+             switch after\",\"set\":[{\"key\":\"prefetch_engine.overlap\",\"before\":\"newest\",\"after\":null}],\"all\":{\"before\":100.25,\"after\":100.0,\"change\":-0.25},\"lines\":[{\"cause\":\"load.l1\",\
              \"indirect\":false,\"before\":100.25,\"after\":100.0,\"change\":-0.25}],\"cannot_change\":[]}],\
              \"only_before\":[],\"only_after\":[]}\n",
         ),
         (
             "e.json f.json --by cause --variants b a",
-            "e, b and f, a, in cycles per call before and per switch after\n        change         before          after\n         \
+            "e, b and f, a, in cycles per call before and per switch after\nprefetch_engine.overlap is newest before and as \
+             described after\n        change         before          after\n         \
              -0.25         100.25         100.00  load.l1\n         -0.25         100.25         100.00  in all, -0.25 %\n",
         ),
     ] {

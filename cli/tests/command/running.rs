@@ -307,6 +307,20 @@ fn an_interrupt_ends_qemu_too() {
 }
 
 #[test]
+fn whoever_kills_the_command_kills_qemu_too() {
+    let folder = Folder::new();
+    folder.write("endless", ENDLESS);
+    let mut command = folder.command_to_signal("boot --kernel endless --on qemu");
+    command.env("TMPDIR", folder.path()).stdin(Stdio::null());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until("QEMU runs", || is_used(folder.path()));
+    thread::sleep(Duration::from_millis(500));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    wait_until("QEMU has ended", || !is_used(folder.path()));
+}
+
+#[test]
 fn control_c_leaves_the_terminal_as_it_was() {
     let folder = Folder::new();
     folder.write("endless", ENDLESS);

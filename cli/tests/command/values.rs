@@ -256,6 +256,10 @@ fn what_is_not_there_is_refused_with_the_nearest() {
             "unexpected argument '--fast' found; to pass '--fast' as a value, use '-- --fast'",
         ),
         (
+            "run null-hypercall --seed -1",
+            "invalid value '-1' for '--seed <SEED>': invalid digit found in string; --help lists what there is",
+        ),
+        (
             "new payload 3x",
             "3x: cannot name an experiment; use up to 31 letters, digits and `,._+-`, beginning with a letter",
         ),

@@ -9,7 +9,8 @@ use crate::toml_file::{TomlFile, suggest};
 const LIKE: &str = "like";
 const NAME: &str = "name";
 
-/// Gives each variant of the experiment whose table `root` is what it does not say itself, and takes its `like` away.
+/// Gives each variant of the experiment whose table `root` is what it does not say itself, by its
+/// `like`.
 ///
 /// # Errors
 /// A complaint if that names no variant above.
@@ -21,10 +22,10 @@ pub(super) fn fill(file: &TomlFile, root: &mut DeTable<'_>) -> Result<(), Failur
     let mut above: Vec<DeTable<'_>> = Vec::new();
     for variant in variants.iter_mut() {
         let DeValue::Table(table) = variant.get_mut() else { continue };
-        if let Some(like) = table.remove(LIKE) {
-            let Some(name) = like.get_ref().as_str() else {
-                return Err(file.complain(like.span(), "`like` is the name of a variant above"));
-            };
+        let like = table.get(LIKE).cloned();
+        if let Some(like) = like
+            && let Some(name) = like.get_ref().as_str()
+        {
             let Some(other) = above.iter().find(|other| name_of(other) == Some(name)) else {
                 let hint = match above.is_empty() {
                     true => "it is the first one".to_owned(),
@@ -68,8 +69,8 @@ mod tests {
             [[variant]]\nname = 'b'\nlike = 'a'\nx = 3\n\
             [[variant]]\nname = 'c'\nlike = 'b'\n";
         let whole = "[[variant]]\nname = 'a'\nx = 1\ny = { z = 2 }\n\
-            [[variant]]\nname = 'b'\nx = 3\ny = { z = 2 }\n\
-            [[variant]]\nname = 'c'\nx = 3\ny = { z = 2 }\n";
+            [[variant]]\nname = 'b'\nlike = 'a'\nx = 3\ny = { z = 2 }\n\
+            [[variant]]\nname = 'c'\nlike = 'b'\nx = 3\ny = { z = 2 }\n";
         assert_eq!(filled(text).unwrap(), toml::from_str::<Table>(whole).unwrap());
     }
 
@@ -85,10 +86,6 @@ mod tests {
                 "[[variant]]\nname = 'able'\n[[variant]]\nname = 'b'\nlike = 'abel'\n",
                 "e.toml:5: no variant above is called `abel`; did you mean `able`?",
             ),
-            (
-                "[[variant]]\nname = 'a'\n[[variant]]\nname = 'b'\nlike = 1\n",
-                "e.toml:5: `like` is the name of a variant above",
-            ),
         ] {
             let found = filled(text).unwrap_err();
             assert!(found.contains(complaint), "{found}");
@@ -97,7 +94,9 @@ mod tests {
 
     #[test]
     fn whoever_reads_the_structure_complains_of_what_is_no_table() {
-        assert!(filled("variant = 1\n").is_ok() && filled("variant = [1]\n").is_ok());
+        for text in ["variant = 1\n", "variant = [1]\n", "[[variant]]\nname = 1\nlike = 2\n"] {
+            assert!(filled(text).is_ok(), "{text}");
+        }
         assert!(filled("variant = [").unwrap_err().contains("e.toml:1"));
     }
 }

@@ -116,6 +116,8 @@ impl RegionTable {
 #[serde(deny_unknown_fields)]
 struct VariantTable {
     name: Spanned<String>,
+    #[expect(dead_code, reason = "the keys of the one above are here already")]
+    like: Option<String>,
     /// It runs bare on the machine, and there are no partitions.
     kernel: Option<KernelTable>,
     arguments: String,

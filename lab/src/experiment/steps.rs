@@ -75,6 +75,7 @@ impl StepsTable {
                 region: None,
                 expect: self.expect.clone(),
                 policy,
+                like: None,
                 partner: Vec::new(),
             };
             Spanned::new(span, table)

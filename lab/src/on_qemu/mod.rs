@@ -23,6 +23,8 @@ use crate::system::{Exit, System};
 pub use memory::Memory;
 use process::{Process, host_failure};
 
+/// Starts QEMU such that it ends with us, also where somebody kills us.
+const KEEPER: &str = "setpriv";
 const PROGRAM: &str = "qemu-system-ppc64";
 /// Debian's package with [`PROGRAM`].
 const PACKAGE: &str = "qemu-system-ppc";
@@ -121,8 +123,9 @@ fn command(system: &System, folder: &Path, memory: Option<&Memory>) -> Result<Co
     let cores = (chips * cores * threads).min(CORES_MAX);
     let kernel = folder.join("kernel");
     fs::write(&kernel, &system.kernel).map_err(host_failure)?;
-    let mut command = Command::new(PROGRAM);
+    let mut command = Command::new(KEEPER);
     command
+        .args(["--pdeathsig", "KILL", PROGRAM])
         .args([
             "-M",
             machine(description.processor()),

@@ -5,7 +5,7 @@
 //! a reboot; the SHUTDOWN event of its monitor protocol (QMP) does.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
-use super::{PACKAGE, PATIENCE, PROGRAM};
+use super::{KEEPER, PACKAGE, PATIENCE, PROGRAM};
 use crate::failure::Failure;
 use crate::interruption::Interruption;
 use crate::system::Exit;
@@ -35,6 +35,7 @@ impl Process {
         folder: &Path,
         interruption: Interruption,
     ) -> Result<Self, Failure> {
+        check()?;
         let errors = folder.join("errors");
         let socket = folder.join("monitor");
         let listener = UnixListener::bind(&socket).map_err(host_failure)?;
@@ -46,18 +47,8 @@ impl Process {
             .stdout(Stdio::piped())
             .stderr(File::create(&errors).map_err(host_failure)?)
             .process_group(0);
-        let mut child = Running(command.spawn().map_err(|error| match error.kind() {
-            ErrorKind::NotFound => Failure::input(
-                PROGRAM,
-                format_args!(
-                    "not found; install Debian's package {PACKAGE}, or let PATH lead to it"
-                ),
-            ),
-            _ => Failure::input(
-                PROGRAM,
-                format_args!("cannot be started: {error}; it must be executable"),
-            ),
-        })?);
+        let child = command.spawn().map_err(|error| cannot_start(KEEPER, "util-linux", &error))?;
+        let mut child = Running(child);
         let output = read_on_thread(child.0.stdout.take());
         let mut monitor = accept(&listener, &mut child, &errors, interruption)?;
         // Events come only after this.
@@ -89,6 +80,22 @@ impl Process {
             None => Exit::Stopped(last_words(status, &self.errors)),
         })
     }
+}
+
+/// Fails unless QEMU is there and can be executed.
+fn check() -> Result<(), Failure> {
+    let tried = Command::new(PROGRAM).arg("--version").stdin(Stdio::null()).output();
+    tried.map(drop).map_err(|error| cannot_start(PROGRAM, PACKAGE, &error))
+}
+
+fn cannot_start(program: &str, package: &str, error: &io::Error) -> Failure {
+    let text = match error.kind() {
+        ErrorKind::NotFound => {
+            format!("not found; install Debian's package {package}, or let PATH lead to it")
+        }
+        _ => format!("cannot be started: {error}; it must be executable"),
+    };
+    Failure::input(program, text)
 }
 
 /// A child that does not outlive us.

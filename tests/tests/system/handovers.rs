@@ -4,7 +4,8 @@
 use arch::interrupt::Vector;
 use arch::marker::{Mark, Region};
 use lab::experiment::{Experiment, Variant};
-use lab::timed::{self, Extent, Timing};
+use lab::extent::Extent;
+use lab::timed::{self, Timing};
 use lab::user_file::Files;
 use simulator::blocks::Op;
 use simulator::exec::Mode;

@@ -33,6 +33,21 @@ fn partition_files() {
             "bad.toml:1: 19 is out of range; give a number from 20 to 4294967295",
         ),
         (
+            "[[partition]]",
+            "policy = { prefetch = 'always-l2', threads_per_core = 4 }\n[[partition]]",
+            "bad.toml:1: with `prefetch` one thread of a core runs partitions; write 1, or leave this out",
+        ),
+        (
+            "[[partition]]",
+            "policy = { one_partition_per_core = true, threads_per_core = 2 }\n[[partition]]",
+            "bad.toml:1: with `one_partition_per_core` one thread of a core runs partitions; write 1, or leave this out",
+        ),
+        (
+            "[[partition]]",
+            "policy = { subcores = 18446744073709551618 }\n[[partition]]",
+            "bad.toml:1: a number beyond those of 64 bits with a sign; write one from -9223372036854775808 to 9223372036854775807",
+        ),
+        (
             "vcpus = 1",
             "vcpus = 1\ntranslation = 'radix'\nsuperpages = true",
             "bad.toml:7: superpages are made in a hashed page table; write `translation = \"hash\"`",

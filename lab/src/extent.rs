@@ -1,0 +1,41 @@
+//! When a marked region is over, and on which hardware threads.
+
+use arch::marker::{Mark, Region};
+use simulator::pipeline::Plan;
+use simulator::{Machine, RegionCounts};
+
+/// When a region is over, and on which hardware threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Extent {
+    /// Behind its end the run goes on without timing.
+    #[default]
+    Once,
+    /// It begins and ends many times: what lies between an end and the next beginning is no part of it, and the whole
+    /// run is timed.
+    Repeated,
+    /// The same, and all hardware threads are in it when one of them begins it, until any of them ends it: whoever is
+    /// measured may go from one to another.
+    Everywhere,
+}
+
+impl Extent {
+    /// Has the ledger of `machine` kept of the region.
+    pub fn plan(self, machine: &mut Machine, region: Region) {
+        let [begin, end] = match self {
+            Self::Once => [Plan::Clear, Plan::Stop],
+            Self::Repeated => [Plan::Open, Plan::Close],
+            Self::Everywhere => [Plan::OpenEverywhere, Plan::CloseEverywhere],
+        };
+        machine.plan(Mark::Begin(region), begin);
+        machine.plan(Mark::End(region), end);
+    }
+
+    /// Counts nothing yet, and regions as they are.
+    #[must_use]
+    pub fn counts(self) -> RegionCounts {
+        match self {
+            Self::Once | Self::Repeated => RegionCounts::new(),
+            Self::Everywhere => RegionCounts::everywhere(),
+        }
+    }
+}
