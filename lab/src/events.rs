@@ -188,7 +188,7 @@ impl RegionEvents {
         for thread in 0..machine.state().threads.len() {
             let now = Misses::of(machine, thread);
             let before = self.last.insert(thread, now).unwrap_or_default();
-            let is_everywhere = self.extent == Extent::Everywhere && !were_open.is_empty();
+            let is_everywhere = matches!(self.extent, Extent::Of(_)) && !were_open.is_empty();
             if is_everywhere || were_open.contains(&thread) {
                 self.misses.add(before, now);
             }
@@ -227,13 +227,13 @@ impl Observer for RegionEvents {
         if op.mnemonic == Some(Mnemonic::Tdi) {
             match Mark::from_word(op.word) {
                 Some(Mark::Begin(region)) => self.region_began(thread, region),
-                Some(Mark::End(region)) if region.number() == self.region => {
-                    if self.extent == Extent::Everywhere {
-                        self.open.clear();
-                    } else {
+                Some(Mark::End(region)) if region.number() == self.region => match self.extent {
+                    Extent::Once | Extent::Repeated => {
                         self.open.remove(&thread.index);
                     }
-                }
+                    Extent::Of(lpid) if thread.lpid() == lpid => self.open.clear(),
+                    Extent::Of(_) => {}
+                },
                 _ => {}
             }
         }
@@ -243,7 +243,8 @@ impl Observer for RegionEvents {
     }
 
     fn region_began(&mut self, thread: &Thread, region: Region) {
-        if region.number() == self.region {
+        let is_other = matches!(self.extent, Extent::Of(lpid) if thread.lpid() != lpid);
+        if region.number() == self.region && !is_other {
             self.open.insert(thread.index);
         }
     }

@@ -13,9 +13,9 @@ pub enum Extent {
     /// It begins and ends many times: what lies between an end and the next beginning is no part of it, and the whole
     /// run is timed.
     Repeated,
-    /// The same, and all hardware threads are in it when one of them begins it, until any of them ends it: whoever is
-    /// measured may go from one to another.
-    Everywhere,
+    /// The same, of the partition with this number, which may go from one hardware thread to another: marks of others
+    /// mean nothing.
+    Of(u32),
 }
 
 impl Extent {
@@ -24,7 +24,7 @@ impl Extent {
         let [begin, end] = match self {
             Self::Once => [Plan::Clear, Plan::Stop],
             Self::Repeated => [Plan::Open, Plan::Close],
-            Self::Everywhere => [Plan::OpenEverywhere, Plan::CloseEverywhere],
+            Self::Of(lpid) => [Plan::OpenOf(lpid), Plan::CloseOf(lpid)],
         };
         machine.plan(Mark::Begin(region), begin);
         machine.plan(Mark::End(region), end);
@@ -35,7 +35,7 @@ impl Extent {
     pub fn counts(self) -> RegionCounts {
         match self {
             Self::Once | Self::Repeated => RegionCounts::new(),
-            Self::Everywhere => RegionCounts::everywhere(),
+            Self::Of(lpid) => RegionCounts::of_partition(lpid),
         }
     }
 }

@@ -48,6 +48,9 @@ impl Per {
     }
 }
 
+/// LPID of the partition whose jobs an experiment measures: the bundle's first.
+const WORKER: u32 = 1;
+
 /// A figure, an integer where it is one.
 #[derive(Serialize, Clone, Copy, PartialEq, Debug)]
 #[serde(untagged)]
@@ -366,7 +369,7 @@ impl Per {
     pub const fn extent(&self) -> Extent {
         match self {
             Self::Switch | Self::Event | Self::Slice => Extent::Repeated,
-            Self::Job => Extent::Everywhere,
+            Self::Job => Extent::Of(WORKER),
             _ => Extent::Once,
         }
     }

@@ -31,9 +31,6 @@ use crate::samples::Summary;
 use crate::system::{Exit, System};
 use crate::timed::{self, RegionCycles, Timing};
 
-/// LPID of the partition whose jobs an experiment measures: the bundle's first.
-const WORKER: u32 = 1;
-
 /// Causes with less than this share of a region are not checked.
 const LEAST_SHARE: f64 = 0.05;
 
@@ -277,8 +274,8 @@ impl<'a> Trial<'a> {
         let (counts, cycles) = observer.0;
         let counts = self.of_region(&counts)?;
         let charges = machine.charges().expect("the machine ran with timing");
-        let (charges, cycles) = if self.extent() == Extent::Everywhere {
-            let charges = charges.of_region().of_partition(WORKER);
+        let (charges, cycles) = if let Extent::Of(lpid) = self.extent() {
+            let charges = charges.of_region().of_partition(lpid);
             let cycles = charges.in_all();
             (charges, cycles)
         } else {

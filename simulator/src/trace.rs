@@ -163,7 +163,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
 pub struct Counts {
     /// How often the region began.
     pub begun: u64,
-    /// How often it ended, on the hardware thread where it had begun, or on any if all are in the region.
+    /// How often it ended, on the hardware thread where it had begun, or anywhere if it is a partition's.
     pub ended: u64,
     /// Instructions completed outside of hypervisor state.
     pub guest_instructions: u64,
@@ -186,12 +186,13 @@ pub struct Counts {
     pub exits_real: u64,
 }
 
-/// Counts instructions and exits inside marked regions, one thread's region being that thread's, or all threads'.
+/// Counts instructions and exits inside marked regions, one thread's region being that thread's; or those of one
+/// partition, on whatever threads it runs.
 #[derive(Clone, Debug, Default)]
 pub struct RegionCounts {
-    /// The region that each thread is in; if they are in it together, the first one's.
+    /// The region that each thread is in, or under 0 the one that the partition is in.
     open: BTreeMap<usize, Region>,
-    is_everywhere: bool,
+    partition: Option<u32>,
     counts: BTreeMap<Region, Counts>,
 }
 
@@ -202,10 +203,11 @@ impl RegionCounts {
         Self::default()
     }
 
-    /// Nothing counted yet; all hardware threads are in a region that one of them begins, until one of them ends it.
+    /// Nothing counted yet; marks are those of the partition `lpid`, and what counts is its own and that of the
+    /// hypervisor that serves it, on all threads.
     #[must_use]
-    pub fn everywhere() -> Self {
-        Self { is_everywhere: true, ..Self::default() }
+    pub fn of_partition(lpid: u32) -> Self {
+        Self { partition: Some(lpid), ..Self::default() }
     }
 
     /// The regions that were entered, by number.
@@ -214,13 +216,16 @@ impl RegionCounts {
     }
 
     fn current(&mut self, thread: &Thread) -> Option<&mut Counts> {
-        let region = self.open.get(&self.place(thread))?;
+        let region = self.open.get(&self.place(thread)?)?;
         self.counts.get_mut(region)
     }
 
-    /// Under which number the region is that `thread` is in.
-    fn place(&self, thread: &Thread) -> usize {
-        if self.is_everywhere { 0 } else { thread.index }
+    /// Under which number the region is that `thread` is in, if its marks mean anything.
+    fn place(&self, thread: &Thread) -> Option<usize> {
+        match self.partition {
+            None => Some(thread.index),
+            Some(lpid) => (thread.lpid() == lpid).then_some(0),
+        }
     }
 }
 
@@ -234,8 +239,9 @@ impl Observer for RegionCounts {
             match mark {
                 Mark::Begin(region) => self.region_began(thread, region),
                 Mark::End(region) => {
-                    let place = self.place(thread);
-                    if self.open.get(&place) == Some(&region) {
+                    if let Some(place) = self.place(thread)
+                        && self.open.get(&place) == Some(&region)
+                    {
                         self.counts.entry(region).or_default().ended += 1;
                         self.open.remove(&place);
                     }
@@ -274,8 +280,10 @@ impl Observer for RegionCounts {
     }
 
     fn region_began(&mut self, thread: &Thread, region: Region) {
-        self.counts.entry(region).or_default().begun += 1;
-        self.open.insert(self.place(thread), region);
+        if let Some(place) = self.place(thread) {
+            self.counts.entry(region).or_default().begun += 1;
+            self.open.insert(place, region);
+        }
     }
 
     fn firmware_called(&mut self, thread: &Thread, _: u64) {

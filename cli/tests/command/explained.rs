@@ -375,12 +375,15 @@ const RIVAL: [u32; 31] = [
 ];
 
 /// Three partitions on two cores, in slices of less than four jobs: the vCPU goes to the other core during one.
+/// The others mark jobs of their own.
 #[test]
 fn a_job_is_counted_wherever_its_vcpu_runs() {
     let folder = Folder::new();
     let partner = |name: &str| {
         let expect = "memory-load: chain of 16 KiB, done";
-        format!("{{ name = '{name}', arguments = 'set=16 for_us=2000', expect = '{expect}' }}")
+        format!(
+            "{{ name = '{name}', arguments = 'set=16 period=40 periods=8 for_us=2000', expect = '{expect}' }}"
+        )
     };
     let experiment = format!(
         "name = 'e'\nquestion = '?'\nmachine = 'power8'\npayload = 'memory-load'\nmemory = '16 MiB'\n\
@@ -395,6 +398,7 @@ fn a_job_is_counted_wherever_its_vcpu_runs() {
     let output = folder.command("run e.toml --values-only --format json").output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["variants"]["moving"]["divisor"], 10);
     let [alone, moving] = ["alone", "moving"].map(|variant| cycles(&report, variant));
     // Lines that are on another core are fetched from there, and the hypervisor works for it: less than a half.
     assert!(alone < moving && 2 * moving < 3 * alone, "{alone} {moving}");

@@ -1,4 +1,5 @@
-//! Variants that say in what they differ from one above: `like` names it, and what they do not say is as there.
+//! Variants that say in what they differ from one above: `like` names it, and what they do not say is as there; of
+//! `policy` each key.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -8,6 +9,7 @@ use crate::toml_file::{TomlFile, suggest};
 
 const LIKE: &str = "like";
 const NAME: &str = "name";
+const POLICY: &str = "policy";
 
 /// Gives each variant of the experiment whose table `root` is what it does not say itself, by its
 /// `like`.
@@ -34,15 +36,28 @@ pub(super) fn fill(file: &TomlFile, root: &mut DeTable<'_>) -> Result<(), Failur
                 let text = format!("no variant above is called `{name}`; {hint}");
                 return Err(file.complain(like.span(), text));
             };
-            for (key, value) in other {
-                if key.get_ref() != NAME && !table.contains_key(key.get_ref().as_ref()) {
-                    table.insert(key.clone(), value.clone());
-                }
+            if let (Some(DeValue::Table(own)), Some(DeValue::Table(policy))) = (
+                table.get_mut(POLICY).map(Spanned::get_mut),
+                other.get(POLICY).map(Spanned::get_ref),
+            ) {
+                complete(own, policy);
             }
+            let mut other = other.clone();
+            other.remove(NAME);
+            complete(table, &other);
         }
         above.push(table.clone());
     }
     Ok(())
+}
+
+/// Gives `table` the keys of `other` that it lacks.
+fn complete<'a>(table: &mut DeTable<'a>, other: &DeTable<'a>) {
+    for (key, value) in other {
+        if !table.contains_key(key.get_ref().as_ref()) {
+            table.insert(key.clone(), value.clone());
+        }
+    }
 }
 
 fn name_of<'a>(variant: &'a DeTable<'_>) -> Option<&'a str> {
@@ -72,6 +87,18 @@ mod tests {
             [[variant]]\nname = 'b'\nlike = 'a'\nx = 3\ny = { z = 2 }\n\
             [[variant]]\nname = 'c'\nlike = 'b'\nx = 3\ny = { z = 2 }\n";
         assert_eq!(filled(text).unwrap(), toml::from_str::<Table>(whole).unwrap());
+    }
+
+    #[test]
+    fn each_key_of_the_policy_is_as_in_the_one_it_is_like() {
+        let text = "[[variant]]\nname = 'a'\npolicy = { subcores = 4, map = 'ours' }\n\
+            [[variant]]\nname = 'b'\nlike = 'a'\npolicy.map = 'lazy'\n\
+            [[variant]]\nname = 'c'\nlike = 'b'\n";
+        let filled = filled(text).unwrap();
+        let policy = |at: usize| filled["variant"][at]["policy"].to_string();
+        for at in [1, 2] {
+            assert_eq!(policy(at), "{ map = \"lazy\", subcores = 4 }");
+        }
     }
 
     #[test]

@@ -9,7 +9,6 @@ use std::mem;
 
 use arch::instruction::Mnemonic;
 use arch::marker::{Mark, Region};
-use arch::registers::spr::Spr;
 use simulator::blocks::Op;
 use simulator::cache::CacheMisses;
 use simulator::cache::translation::TranslationMisses;
@@ -162,7 +161,7 @@ impl<'a> Spans<'a> {
     /// Who executed in `mode`: the MSR may be that of where a return went.
     fn owner(&self, thread: &Thread, mode: Mode) -> Owner {
         if !mode.is_hypervisor() {
-            return Owner::Partition { lpid: thread.spr(Spr::Lpidr) as u32 };
+            return Owner::Partition { lpid: thread.lpid() };
         }
         self.tracks.get(&thread.index).and_then(|track| track.serving).unwrap_or(Owner::Host)
     }
@@ -327,7 +326,7 @@ impl Observer for Spans<'_> {
 
     fn interrupted(&mut self, thread: &Thread, _: &Shared, taken: Taken) {
         if taken.is_exit() {
-            let lpid = thread.spr(Spr::Lpidr) as u32;
+            let lpid = thread.lpid();
             let vector = taken.vector.offset();
             self.tracks.entry(thread.index).or_default().serving =
                 Some(Owner::Serving { lpid, vector });

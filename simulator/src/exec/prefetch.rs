@@ -6,7 +6,6 @@
 use arch::address::RealAddress;
 use arch::instruction::{Mnemonic, Word};
 use arch::registers::mppr;
-use arch::registers::spr::Spr;
 
 use super::{Flow, Handler, Mode, Outcome};
 use crate::state::prefetch_engine::{Encoding, Fetch, Log};
@@ -66,7 +65,7 @@ pub(super) fn fetch(thread: &mut Thread, shared: &mut Shared, value: u64) -> Res
                 let what = "MPPR asks for a fetch while the core's engine is still logging";
                 return Err(refuse(thread, what, value));
             }
-            let lpid = thread.spr(Spr::Lpidr) as u32;
+            let lpid = thread.lpid();
             let fetch = Fetch::new(table, interval, thread.time_now().cycles());
             let fetch = Fetch { thread: thread.index, side: (lpid != 0).then_some(lpid), ..fetch };
             shared.cores[thread.core].engine.begin_fetch(fetch);

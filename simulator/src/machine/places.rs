@@ -2,8 +2,6 @@
 //!
 //! A place is where a thread goes on: it is looked for before each block, and a block ends before one.
 
-use arch::registers::spr::Spr;
-
 use crate::state::thread::Thread;
 
 /// The bits of an address that are the same with relocation on and off.
@@ -27,7 +25,7 @@ impl Whose {
         match thread.is_problem() {
             true => None,
             false if thread.is_hypervisor() => Some(Self::Host),
-            false => Some(Self::Partition(thread.spr(Spr::Lpidr) as u32)),
+            false => Some(Self::Partition(thread.lpid())),
         }
     }
 }

@@ -92,9 +92,12 @@ impl Machine {
         }
     }
 
-    fn set_region_everywhere(&mut self, is_open: bool) {
-        for thread in 0..self.state.threads.len() {
-            self.set_region(thread, is_open);
+    /// `by` has passed a mark of the partition `lpid`, or of another one, whose marks mean nothing.
+    fn set_region_of(&mut self, lpid: u32, by: usize, is_open: bool) {
+        if self.state.threads[by].lpid() == lpid {
+            for thread in 0..self.state.threads.len() {
+                self.set_region(thread, is_open);
+            }
         }
     }
 
@@ -106,8 +109,8 @@ impl Machine {
                 Plan::Clear => self.clear_charges(),
                 Plan::Open => self.open_region(thread),
                 Plan::Close => self.close_region(thread),
-                Plan::OpenEverywhere => self.set_region_everywhere(true),
-                Plan::CloseEverywhere => self.set_region_everywhere(false),
+                Plan::OpenOf(lpid) => self.set_region_of(lpid, thread, true),
+                Plan::CloseOf(lpid) => self.set_region_of(lpid, thread, false),
                 Plan::Stop => self.stop_timing(),
             }
         }

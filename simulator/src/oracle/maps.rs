@@ -128,7 +128,7 @@ impl Maps {
     fn called(&mut self, thread: &Thread) {
         if thread.gpr[3] == Hypercall::RegisterVpa as u64 {
             let [_, _, _, _, flags, server, address, ..] = thread.gpr;
-            let key = (thread.spr(Spr::Lpidr) as u32, server);
+            let key = (thread.lpid(), server);
             self.calls.insert(thread.index, (area::FUNCTION.get(flags), key, address));
         }
     }
@@ -293,7 +293,7 @@ impl Observer for Maps {
         }
         self.in_partition.insert(thread.index);
         self.answered(thread);
-        self.lpids.insert(thread.spr(Spr::Lpidr) as u32);
+        self.lpids.insert(thread.lpid());
         if self.sparse == 0 || self.entries.is_multiple_of(self.sparse) {
             self.looked += 1;
             self.look(shared, thread);

@@ -118,7 +118,7 @@ impl Oracle {
         }
         self.findings.push(Finding {
             thread: thread.index,
-            lpid: thread.spr(Spr::Lpidr) as u32,
+            lpid: thread.lpid(),
             completed: thread.completed_now(),
             register: self.judge.rows[row].register,
             value,
@@ -136,7 +136,7 @@ impl Oracle {
 
     /// Looks for what other partitions have tagged, and learns whose the other tagged values are.
     fn find_foreign(&mut self, thread: &Thread, values: &[u64], is_visible: &[bool]) {
-        let lpid = thread.spr(Spr::Lpidr) as u32;
+        let lpid = thread.lpid();
         for (row, &value) in values.iter().enumerate() {
             let Some(tag) = tag::owner(value).filter(|_| is_visible[row]) else { continue };
             let owner = *self.owners.entry(tag).or_insert(lpid);
@@ -147,7 +147,7 @@ impl Oracle {
     }
 
     fn exited(&mut self, thread: &Thread, shared: &Shared, taken: Taken) {
-        let lpid = thread.spr(Spr::Lpidr) as u32;
+        let lpid = thread.lpid();
         *self.seen.exits.entry(taken.vector).or_default() += 1;
         let mut values = self.read(thread, shared);
         let is_visible = self.is_visible(thread);
@@ -201,7 +201,7 @@ impl Oracle {
 
     fn entered(&mut self, thread: &Thread, shared: &Shared) {
         self.judge_stop(thread);
-        let lpid = thread.spr(Spr::Lpidr) as u32;
+        let lpid = thread.lpid();
         let core = |spr| stored(thread, shared, spr);
         // Of the two that name tables a processor has one.
         let secrets = [thread.spr(Spr::Hsprg0), thread.spr(Spr::Lpcr)];

@@ -5,7 +5,6 @@
 //! two partitions share a core, that any thread of its core brought in.
 
 use arch::registers::msr;
-use arch::registers::spr::Spr;
 
 use crate::cache::line::Bringer;
 use crate::exec::Mode;
@@ -51,7 +50,7 @@ impl Observer for Residue {
             return;
         }
         self.entries += 1;
-        let lpid = thread.spr(Spr::Lpidr) as u32;
+        let lpid = thread.lpid();
         let counts = |(_, bringer): &(u64, Bringer)| {
             self.is_of_core || usize::from(bringer.thread) == thread.index
         };

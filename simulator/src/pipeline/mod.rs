@@ -313,7 +313,7 @@ impl Timing {
     pub fn owner(&mut self, thread: &Thread) -> Owner {
         let owner = &mut self.owners[thread.index];
         if thread.msr() & msr::HV == 0 {
-            *owner = Owner::Partition { lpid: thread.spr(Spr::Lpidr) as u32 };
+            *owner = Owner::Partition { lpid: thread.lpid() };
         } else if let Owner::Partition { .. } = owner {
             *owner = Owner::Host;
         } else if thread.nia.wrapping_sub(self.firmware) < FIRMWARE_BYTES {

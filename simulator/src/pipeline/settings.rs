@@ -43,10 +43,10 @@ pub enum Plan {
     Open,
     /// From here on it does not.
     Close,
-    /// From here on what any thread is charged with belongs to the region.
-    OpenEverywhere,
-    /// From here on nothing that any thread is charged with does.
-    CloseEverywhere,
+    /// If the partition with this number passes it, what any thread is charged with belongs to the region from here on.
+    OpenOf(u32),
+    /// If the partition with this number passes it, nothing that any thread is charged with does.
+    CloseOf(u32),
     /// Go on in functional mode and keep the ledger.
     Stop,
 }

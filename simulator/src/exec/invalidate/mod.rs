@@ -104,7 +104,7 @@ fn decode(thread: &mut Thread, i: Word, is_local: bool) -> Result<Option<Invalid
     let is_radix_partition = thread.spr(Spr::Lpcr) & lpcr::HR != 0;
     let (operand, rs) = (thread.gpr[i.rb()], thread.gpr[i.rs()]);
     let (ric, is_process, scope) = (i.ric(), i.prs(), rb::IS.get(operand));
-    let own = thread.spr(Spr::Lpidr) as u32;
+    let own = thread.lpid();
     let lpid = if has_hv && !is_local { rs as u32 } else { own };
     let pid = (rs >> 32) as u32;
     if !has_hv && scope == 3 && i.r() != is_radix_partition {

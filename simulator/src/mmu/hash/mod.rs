@@ -90,7 +90,7 @@ fn located(
 ) -> Located {
     let log2 = entry.segment_log2();
     let vsid = if log2 == AREA_LOG2 { segment::LARGE_VSID } else { segment::VSID };
-    let lpid = thread.spr(Spr::Lpidr) as u32;
+    let lpid = thread.lpid();
     let space = Space::Virtual(Segment { lpid, vsid: vsid.get(entry.vsid), log2, base_log2 });
     Located { space, input: address & ((1 << log2) - 1), segment: entry.vsid, is_virtualized }
 }
@@ -126,7 +126,7 @@ pub(crate) fn table_of(thread: &Thread, shared: &Shared) -> Option<(u32, Table)>
     if is_real || thread.spr(Spr::Lpcr) & (lpcr::HR | lpcr::UPRT) != 0 {
         return None;
     }
-    let lpid = thread.spr(Spr::Lpidr) as u32;
+    let lpid = thread.lpid();
     let table =
         (per_processor(shared).table)(shared, thread, None, lpid, &mut Vec::new()).ok()??;
     Some((lpid, table))

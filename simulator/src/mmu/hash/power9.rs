@@ -45,7 +45,7 @@ fn table(
 }
 
 fn real_mode(thread: &Thread, shared: &Shared, address: EffectiveAddress) -> Result<Where, Fault> {
-    let lpid = thread.spr(Spr::Lpidr) as u32;
+    let lpid = thread.lpid();
     let known = &shared.cores[thread.core].walk_cache;
     let found = partition_entry(shared, thread, Some(known), lpid)?;
     let vsid = found.as_ref().map_or(0, |entry| hash::virtual_real_mode(entry.words[0]));

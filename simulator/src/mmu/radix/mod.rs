@@ -32,7 +32,7 @@ pub(super) fn locate(
 ) -> Result<Located, Fault> {
     let input = address.0 & IN_QUADRANT;
     if !is_relocated {
-        let lpid = thread.spr(Spr::Lpidr) as u32;
+        let lpid = thread.lpid();
         return Ok(Located::radix(Space::GuestReal { lpid }, input));
     }
     let space = quadrant(thread, address)?;
@@ -45,7 +45,7 @@ pub(super) fn locate(
 /// Effective LPID and PID of a relocated access.
 fn quadrant(thread: &Thread, address: EffectiveAddress) -> Result<Space, Fault> {
     let has_hv = thread.msr() & msr::HV != 0;
-    let lpidr = thread.spr(Spr::Lpidr) as u32;
+    let lpidr = thread.lpid();
     let pidr = thread.spr(Spr::Pidr) as u32;
     let (lpid, pid) = match (address.0 >> 62, has_hv) {
         (0, true) => (0, pidr),

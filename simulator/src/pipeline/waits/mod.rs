@@ -4,7 +4,6 @@ mod power8;
 mod power9;
 
 use arch::processor::Processor;
-use arch::registers::spr::Spr;
 
 use super::Timing;
 use super::sharing::Core;
@@ -16,7 +15,7 @@ impl Timing {
     /// `thread` took an interrupt.
     pub fn interrupted(&mut self, thread: &mut Thread, taken: Taken) {
         if taken.is_exit() {
-            let lpid = thread.spr(Spr::Lpidr) as u32;
+            let lpid = thread.lpid();
             self.owners[thread.index] = Owner::Serving { lpid, vector: taken.vector.offset() };
         }
         let owner = self.owner(thread);

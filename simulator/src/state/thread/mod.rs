@@ -240,6 +240,13 @@ impl Thread {
         self.spr[spr as usize]
     }
 
+    /// The number of the partition whose registers it has, or 0 (LPIDR).
+    #[inline]
+    #[must_use]
+    pub fn lpid(&self) -> u32 {
+        self.spr(Spr::Lpidr) as u32
+    }
+
     /// Stores a thread- or subcore-scope register's value, without the effects of `mtspr`; siblings that share it keep
     /// theirs.
     #[inline]
