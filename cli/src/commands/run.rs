@@ -67,16 +67,18 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
             }
         }
     }
-    let mut interrupted = None;
+    let mut ended = Ok(());
     for (done, run) in runs.iter().enumerate() {
-        match measure(arguments, run, is_counted, &mut report) {
-            Err(Failure::Lab(failure::Failure::Interrupted)) => {
+        ended = measure(arguments, run, is_counted, &mut report).map_err(|failure| match failure {
+            Failure::Lab(failure::Failure::Interrupted) => {
                 let (all, name) = (runs.len(), &run.variant.name);
                 let text = format!("{done} of {all} variants, in {name}");
-                interrupted = Some(failure::Failure::InterruptedAfter(text));
-                break;
+                failure::Failure::InterruptedAfter(text).into()
             }
-            measured => measured?,
+            other => other,
+        });
+        if ended.is_err() {
+            break;
         }
     }
     report.add_steps(&experiment);
@@ -90,7 +92,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
             Format::Json => report.json(),
         })?;
     }
-    interrupted.map_or(Ok(()), |failure| Err(failure.into()))
+    ended
 }
 
 /// A variant, or one of those that `--set` with several values makes of it.
@@ -171,12 +173,12 @@ fn measure(
     if arguments.check_causes || (is_explained && is_short) {
         checks.causes_made_free = Some(trial.check_causes(&outcome.ledger)?);
     }
-    // All of it or nothing: the report may be printed of what was measured before an interruption.
-    report.add(experiment, variant, &outcome.measured).map_err(wrong)?;
-    report.add_set(&variant.name, set.clone());
     if let Some(folder) = &arguments.out {
         write_files(folder, experiment, variant, &outcome)?;
     }
+    // All of it or nothing: the report is printed of what was measured before something went wrong.
+    report.add(experiment, variant, &outcome.measured).map_err(wrong)?;
+    report.add_set(&variant.name, set.clone());
     report.add_ledger(&variant.name, outcome.ledger, checks);
     Ok(())
 }

@@ -216,6 +216,20 @@ fn an_experiment_whose_console_is_not_as_expected_fails() {
 }
 
 #[test]
+fn a_variant_that_fails_takes_no_figure_of_others_with_it() {
+    let folder = Folder::new();
+    let text = fs::read_to_string(short_experiment(&folder)).unwrap();
+    let (before, last) = text.rsplit_once("expect = \"").unwrap();
+    folder.write("half.toml", format!("{before}expect = \"no {last}"));
+    let output = folder.command("run half.toml --values-only --format json").output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
+    assert!(errors(&output).contains("the console lacks the line"), "{}", errors(&output));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let variants = report["variants"].as_object().unwrap().len();
+    assert!(0 < variants && variants < text.matches("[[variant]]").count(), "{variants}");
+}
+
+#[test]
 fn a_boot_ends_with_one_line_about_how_and_after_what() {
     let folder = Folder::new();
     let example = project("examples/hello.toml");
