@@ -688,15 +688,6 @@ impl Experiment {
         if variants.is_empty() {
             return Err(file.complain(0..0, "no variant; add a [[variant]] table"));
         }
-        for table in contents.variant.iter().map(Spanned::get_ref) {
-            if let Some(baseline) = &table.loss_against
-                && baseline.get_ref() == table.name.get_ref()
-            {
-                let text =
-                    "a variant loses nothing against itself; name another one, or leave it out";
-                return Err(file.complain(baseline.span(), text));
-            }
-        }
         let given = contents.variant.iter().map(|variant| &variant.get_ref().loss_against);
         for baseline in given.flatten().chain(&contents.loss_against) {
             let known = || variants.iter().map(|variant| variant.name.as_str());
