@@ -181,6 +181,10 @@ impl RegionEvents {
         }
     }
 
+    fn is_marked(&self, thread: &Thread, region: Region) -> bool {
+        region.number() == self.region && self.extent.hears(thread)
+    }
+
     /// Counts the misses until now. To be called at each begin and end of the region: what lies before a begin,
     /// or behind an end, is no part of it.
     pub fn sample(&mut self, machine: &Machine) {
@@ -227,12 +231,11 @@ impl Observer for RegionEvents {
         if op.mnemonic == Some(Mnemonic::Tdi) {
             match Mark::from_word(op.word) {
                 Some(Mark::Begin(region)) => self.region_began(thread, region),
-                Some(Mark::End(region)) if region.number() == self.region => match self.extent {
+                Some(Mark::End(region)) if self.is_marked(thread, region) => match self.extent {
                     Extent::Once | Extent::Repeated => {
                         self.open.remove(&thread.index);
                     }
-                    Extent::Of(lpid) if thread.lpid() == lpid => self.open.clear(),
-                    Extent::Of(_) => {}
+                    Extent::Of(_) => self.open.clear(),
                 },
                 _ => {}
             }
@@ -243,8 +246,7 @@ impl Observer for RegionEvents {
     }
 
     fn region_began(&mut self, thread: &Thread, region: Region) {
-        let is_other = matches!(self.extent, Extent::Of(lpid) if thread.lpid() != lpid);
-        if region.number() == self.region && !is_other {
+        if self.is_marked(thread, region) {
             self.open.insert(thread.index);
         }
     }

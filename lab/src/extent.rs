@@ -2,6 +2,7 @@
 
 use arch::marker::{Mark, Region};
 use simulator::pipeline::Plan;
+use simulator::state::thread::Thread;
 use simulator::{Machine, RegionCounts};
 
 /// When a region is over, and on which hardware threads.
@@ -28,6 +29,15 @@ impl Extent {
         };
         machine.plan(Mark::Begin(region), begin);
         machine.plan(Mark::End(region), end);
+    }
+
+    /// Whether marks that `thread` passes now begin and end the region.
+    #[must_use]
+    pub fn hears(self, thread: &Thread) -> bool {
+        match self {
+            Self::Once | Self::Repeated => true,
+            Self::Of(lpid) => thread.lpid() == lpid,
+        }
     }
 
     /// Counts nothing yet, and regions as they are.

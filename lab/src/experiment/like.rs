@@ -104,10 +104,13 @@ mod tests {
     #[test]
     fn a_variant_is_like_one_above_it() {
         for (text, complaint) in [
-            ("[[variant]]\nname = 'a'\nlike = 'a'\n", "e.toml:3: no variant above is called `a`"),
+            (
+                "[[variant]]\nname = 'a'\nlike = 'a'\n",
+                "e.toml:3: no variant above is called `a`; it is the first one",
+            ),
             (
                 "[[variant]]\nname = 'able'\nlike = 'baker'\n[[variant]]\nname = 'baker'\n",
-                "e.toml:3: no variant above is called `baker`",
+                "e.toml:3: no variant above is called `baker`; it is the first one",
             ),
             (
                 "[[variant]]\nname = 'able'\n[[variant]]\nname = 'b'\nlike = 'abel'\n",
