@@ -113,8 +113,8 @@ impl PolicyTable {
         let number = positive(file, self.threads_per_core.as_ref(), u32::MAX)?;
         let key = if self.has_one_partition_per_core() {
             "one_partition_per_core"
-        } else if self.prefetch(file)? != PrefetchPolicy::Off {
-            "prefetch"
+        } else if self.prefetch(file)? == PrefetchPolicy::Faithful {
+            "prefetch = \"faithful\""
         } else {
             return Ok(number);
         };

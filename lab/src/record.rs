@@ -30,7 +30,7 @@ pub struct Partition {
     /// Where in real memory its image lies, and its bytes, if it was suspended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<[u64; 2]>,
-    /// What its vCPUs have learned of the prefetch engine, in their order, where they do.
+    /// What its vcores have learned of the prefetch engine, in their order, where they do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub learned: Vec<Learned>,
     /// By the keys of [`NAMES`], all of them.
@@ -75,10 +75,10 @@ impl Partition {
     }
 }
 
-/// What the vCPUs of partitions, by name, have learned of the prefetch engine, where they do.
+/// What the vcores of partitions, by name, have learned of the prefetch engine, where they do.
 pub type Lessons = BTreeMap<String, Vec<Learned>>;
 
-/// What the vCPUs of the partition `name` have learned, as people read it, a line for each.
+/// What the vcores of the partition `name` have learned, as people read it, a line for each.
 pub fn lessons(name: &str, learned: &[Learned]) -> impl Iterator<Item = String> {
     let lesson = move |(number, learned): (usize, &Learned)| {
         let Learned { best, l2_won, l2_l3_won, changes } = learned;
@@ -91,7 +91,7 @@ pub fn lessons(name: &str, learned: &[Learned]) -> impl Iterator<Item = String> 
             won.map_or(String::new(), |won| format!(", {what} {:+.2} %", f64::from(won) / 100.0))
         };
         format!(
-            "partition {name}: vCPU {number} has {best} fetched; changes of mind {changes}{}{}",
+            "partition {name}: vcore {number} has {best} fetched; changes of mind {changes}{}{}",
             won("last trial of the L2", l2_won),
             won("of L2 and L3 against the best", l2_l3_won)
         )
@@ -274,9 +274,9 @@ mod tests {
         emulation assistance 0, facility 0, other 0; real door: hypercall 0, data storage 0, instruction storage 0, \
         emulation assistance 0, facility 0, other 0; pages: 1G 0, 2M 0, 64K 0; superpages: promotions 0, \
         demotions 0, failures 0, time 0 us\n\
-        powervisor: prefetch: partition a: vCPU 0 has the L2 fetched; changes of mind 1, last trial of the L2 +3.90 %, of L2 and \
+        powervisor: prefetch: partition a: vcore 0 has the L2 fetched; changes of mind 1, last trial of the L2 +3.90 %, of L2 and \
         L3 against the best -0.08 %\n\
-        powervisor: prefetch: partition a: vCPU 1 has nothing fetched; changes of mind 0\n";
+        powervisor: prefetch: partition a: vcore 1 has nothing fetched; changes of mind 0\n";
 
     #[test]
     fn what_the_hypervisor_writes_is_told_in_sentences_however_it_is_cut() {

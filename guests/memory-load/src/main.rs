@@ -13,12 +13,18 @@
 //! | `samples=` | how many jobs of those that count it prints the times of, the first ones, 512 at most | 0 |
 //! | `for_us=` | instead of `periods`: it goes on for so many microseconds of its time base, and marks no region | |
 //! | `every_us=` | with `tick`: for how long it sleeps | 1000 |
+//!
+//! Of several vCPUs each has such a set of its own. The first one does all of this; the others do jobs, of the same
+//! kernel where it is STREAM, until that one has done with it, and mark no region. With `tick` there is one.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 #[cfg(target_os = "none")]
 mod payload {
+    use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
+
     use arch::marker::{Mark, Region};
+    use arch::papr::Hypercall;
     use rt::stream::KERNELS;
 
     rt::main!(memory_load);
@@ -41,6 +47,8 @@ mod payload {
         fn job(&mut self);
         /// A period is over.
         fn goes_on(&mut self) {}
+        /// Does next what the first vCPU does.
+        fn joins(&mut self) {}
         /// A job that counts took so many ticks.
         fn note(&mut self, ticks: u64);
         /// Says what those that counted did in their time.
@@ -151,6 +159,11 @@ mod payload {
 
         fn goes_on(&mut self) {
             self.kernel = (self.kernel + 1) % KERNELS.len();
+            KERNEL.store(self.kernel, SeqCst);
+        }
+
+        fn joins(&mut self) {
+            self.kernel = KERNEL.load(SeqCst);
         }
 
         fn note(&mut self, ticks: u64) {
@@ -257,6 +270,31 @@ mod payload {
         }
     }
 
+    /// What the others do: the loads or lines of a job, whether it is STREAM, and the kernel of the first one's period.
+    static LENGTH: AtomicU64 = AtomicU64::new(0);
+    static IS_STREAM: AtomicBool = AtomicBool::new(false);
+    static KERNEL: AtomicUsize = AtomicUsize::new(0);
+    /// The first one has done with its work.
+    static IS_OVER: AtomicBool = AtomicBool::new(false);
+
+    /// What each other vCPU runs.
+    fn beside(number: u32) {
+        let words = rt::take_given(number).expect("it was given memory");
+        let job = LENGTH.load(SeqCst);
+        if IS_STREAM.load(SeqCst) {
+            go_along(&mut Stream::new(words, job as usize));
+        } else {
+            go_along(&mut Chain::new(words, job));
+        }
+    }
+
+    fn go_along(load: &mut impl Load) {
+        while !IS_OVER.load(SeqCst) {
+            load.joins();
+            load.job();
+        }
+    }
+
     fn memory_load(partition: rt::Partition) {
         let way = partition.argument("way").unwrap_or("chain");
         let kib = partition.number("set", 256usize);
@@ -265,8 +303,19 @@ mod payload {
         assert!(job > 0, "job=0: a job has a load at least");
         let memory = partition.take_free_memory();
         let count = if way == "stream" { 3 * (kib << 7) } else { kib << 7 };
-        assert!(count <= memory.len(), "set={kib}: the partition's memory has no room for it");
-        let words = &mut memory[..count];
+        let vcpus = partition.vcpus();
+        assert!(
+            count * vcpus as usize <= memory.len(),
+            "set={kib}: the partition's memory has no room for it"
+        );
+        assert!(way != "tick" || vcpus == 1, "way=tick: one vCPU does it");
+        let (words, others) = memory.split_at_mut(count);
+        LENGTH.store(job, SeqCst);
+        IS_STREAM.store(way == "stream", SeqCst);
+        for (number, part) in (1..vcpus).zip(others.chunks_exact_mut(count)) {
+            rt::give(number, part);
+            assert_eq!(rt::start_vcpu(number, beside), 0, "start-cpu");
+        }
         match way {
             "chain" => work(&partition, &mut Chain::new(words, job), || {}),
             "stream" => work(&partition, &mut Stream::new(words, job as usize), || {}),
@@ -275,6 +324,12 @@ mod payload {
                 work(&partition, &mut Chain::new(words, job), || rt::sleep(ticks));
             }
             other => panic!("way={other}: chain, stream or tick was expected"),
+        }
+        IS_OVER.store(true, SeqCst);
+        for number in 1..vcpus {
+            while !rt::is_stopped(number) {
+                rt::hypercall(Hypercall::Confer as u64, [u64::MAX, 0, 0, 0]);
+            }
         }
         rt::println!("memory-load: {way} of {kib} KiB, done");
     }

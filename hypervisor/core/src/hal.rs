@@ -287,8 +287,9 @@ pub trait Threads {
     /// Whether one thread of a core, or of a part of one, runs partitions at most, as something serves one at a time.
     fn has_one_runner_per_core(&self) -> bool;
 
-    /// What each vCPU has learned of something that serves a core, in their order; nothing where none learns.
-    fn learned(&self) -> Vec<Learned> {
+    /// What the vcores of each partition have learned of something that serves a core, in their order; nothing where
+    /// none learns.
+    fn learned(&self) -> Vec<Vec<Learned>> {
         Vec::new()
     }
 

@@ -127,20 +127,14 @@ pub fn record<H: Memory + Platform>(
     hal: &H,
     threads: &[Thread],
     partitions: &[Lock<Partition<H>>],
-    learned: &[Learned],
+    learned: &[Vec<Learned>],
     frequency: u64,
 ) {
     let partitions: Vec<_> = partitions.iter().map(Lock::lock).collect();
-    let learned: Vec<Vec<_>> = partitions
-        .iter()
-        .map(|partition| {
-            let numbers = partition.vcpus.iter().map(|vcpu| vcpu.id.0 as usize);
-            numbers.filter_map(|number| learned.get(number).copied()).collect()
-        })
-        .collect();
+    let learned = learned.iter().map(Vec::as_slice).chain(core::iter::repeat(&[][..]));
     let partitions: Vec<_> = partitions
         .iter()
-        .zip(&learned)
+        .zip(learned)
         .map(|(partition, learned)| record::Partition {
             name: &partition.name,
             outcome: match partition.life.outcome() {

@@ -180,6 +180,7 @@ impl VariantTable {
 struct PartnerTable {
     name: Spanned<String>,
     arguments: Spanned<String>,
+    vcpus: Option<Spanned<Number>>,
     weight: Option<Spanned<Number>>,
     expect: String,
 }
@@ -320,7 +321,7 @@ impl FirstPartition<'_> {
         };
         let mut partitions = vec![first];
         let mut expect = vec![variant.expect.clone()];
-        for PartnerTable { name, arguments, weight, expect: line } in &variant.partner {
+        for PartnerTable { name, arguments, vcpus, weight, expect: line } in &variant.partner {
             let (span, name) = (name.span(), name.get_ref());
             if !is_name(name) {
                 let text = format!("`{name}` cannot name a partition; {NAME}");
@@ -333,7 +334,8 @@ impl FirstPartition<'_> {
             let partner =
                 self.partition(file, name, name, arguments.get_ref(), arguments.span())?;
             let weight = positive(file, weight.as_ref(), WEIGHT_MAX)?;
-            partitions.push(Partition { weight, ..partner });
+            let vcpus = positive(file, vcpus.as_ref(), VCPUS_MAX)?.unwrap_or(1);
+            partitions.push(Partition { vcpus, weight, ..partner });
             expect.push(line.clone());
         }
         if partitions.len() > 1 {

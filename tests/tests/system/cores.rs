@@ -12,7 +12,9 @@ use simulator::{Machine, NoObserver, RunState};
 use system_tests::containment::{self, on_power8, on_threads};
 use system_tests::{changed_system, is_nightly, system_of};
 
-use crate::power8::{check, engine_changes_nothing, modes, storms_well, with_policy};
+use crate::power8::{
+    check, engine_changes_nothing, engine_leaves, modes, storms_well, with_policy,
+};
 
 /// Which threads are in a guest at the same time, with MSR\[HV\]=0, and the LPID with which each entered it: that of
 /// the part of the core does not change while one is there.
@@ -185,9 +187,38 @@ fn nobody_harms_the_others_on_split_cores() {
 /// Three partitions take turns on two parts, which share an engine.
 #[test]
 fn parts_of_a_core_share_its_prefetch_engine() {
-    let system = with_policy("prefetch = \"always-l2\", subcores = 2", [1, 1, 8]);
+    let policy = "prefetch = \"always-l2\", threads_per_core = 1, subcores = 2";
+    let system = with_policy(policy, [1, 1, 8]);
     let work = engine_changes_nothing(&system, "two parts");
     assert!(work.logs >= 4 && work.fetches >= 2, "{work:?}");
+}
+
+/// Three partitions of four vCPUs take turns on cores of four threads, whose engine logs and fetches for all four.
+#[test]
+fn threads_of_a_core_share_its_prefetch_engine() {
+    let partition = |name: &str, payload: &str, arguments: &str| {
+        format!(
+            "[[partition]]\nname = \"{name}\"\npayload = \"{payload}\"\nmemory = \"16 MiB\"\nvcpus = 4\n\
+             arguments = \"{arguments}\"\n"
+        )
+    };
+    let learns = is_nightly().then_some(("adaptive", 2, [2, 1]));
+    for (policy, cores, least) in [("always-l2", 1, [4, 2])].into_iter().chain(learns) {
+        let system = system_of(&format!(
+            "slice_us = 200\npolicy = {{ prefetch = \"{policy}\" }}\n[machine]\ndescription = \"power8\"\n{}{}{}",
+            partition("storm", "storm", "rounds=10"),
+            partition("chain", "memory-load", "set=64 job=1000 for_us=1500"),
+            partition("stream", "memory-load", "way=stream set=256 job=64 for_us=1500"),
+        ));
+        let system = on_threads(system, [1, cores, 4]);
+        let lines = [
+            "[storm] storm: 4 vCPUs, 10 rounds each, 0 wrong",
+            "[chain] memory-load: chain of 64 KiB, done",
+            "[stream] memory-load: stream of 256 KiB, done",
+        ];
+        let work = engine_leaves(&system, &format!("{policy}, {cores} cores"), lines);
+        assert!(work.logs >= least[0] && work.fetches >= least[1], "{policy}: {work:?}");
+    }
 }
 
 /// So many threads of each core, or of each part, run vCPUs, and the others stay with firmware.
@@ -208,7 +239,8 @@ fn so_many_threads_run_vcpus() {
     assert_eq!(with("threads_per_core = 99", [1, 2, 4]), 8);
     assert_eq!(with("threads_per_core = 1, subcores = 4", [1, 2, 8]), 8);
     assert_eq!(with("threads_per_core = 3, subcores = 2", [1, 1, 8]), 6);
-    assert_eq!(with("prefetch = \"always-l2\", subcores = 2", [1, 1, 8]), 2);
+    assert_eq!(with("prefetch = \"always-l2\", subcores = 2", [1, 1, 8]), 8);
+    assert_eq!(with("prefetch = \"always-l2\", threads_per_core = 1, subcores = 2", [1, 1, 8]), 2);
 }
 
 #[test]

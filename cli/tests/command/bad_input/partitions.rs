@@ -34,8 +34,8 @@ fn partition_files() {
         ),
         (
             "[[partition]]",
-            "policy = { prefetch = 'always-l2', threads_per_core = 4 }\n[[partition]]",
-            "bad.toml:1: with `prefetch` one thread of a core runs partitions; write 1, or leave this out",
+            "policy = { prefetch = 'faithful', threads_per_core = 4 }\n[[partition]]",
+            "bad.toml:1: with `prefetch = \"faithful\"` one thread of a core runs partitions; write 1, or leave this out",
         ),
         (
             "[[partition]]",

@@ -1,24 +1,29 @@
-//! What the prefetch engine of a core does as vCPUs take turns there: it logs which lines the caches have of one when
-//! another one comes, and fetches them when the first is back.
+//! What the prefetch engine of a core does as vCPUs take turns there: it logs which lines the caches have of some
+//! when others come, and fetches them when the first are back.
+//!
+//! What leaves and comes is a *vcore*: vCPUs of a partition that are neighbours by number, as many as threads of a
+//! core run vCPUs, since these share the caches. Where one thread does, it is a vCPU. A vcore's stay begins when a
+//! vCPU of it enters a core in which no thread runs one and that had another vcore before; whoever of the partition
+//! joins it meanwhile is a part of the stay.
 //!
 //! An engine does one thing at a time, and nobody waits for it:
 //!
 //! - Who leaves is not logged before somebody else comes, since it may come straight back. A log that is under way
 //!   then, of the one before, keeps the engine; who leaves keeps the table that it had.
-//! - Who comes has its lines fetched as soon as the engine is free, at an entry: it leaves once in a while to see that
-//!   ([`LOOK_TICKS`]). A fetch that is still under way when the next one comes is ended, and its table is of no use any
-//!   more: else a vCPU whose stays are short would have its first lines fetched over and over.
-//! - Where vCPUs take turns that are shorter than a fetch ([`SHORT_TICKS`]), the engine is left alone: a log of a short
-//!   stay, and a fetch behind a short absence, take more time than they save.
-//! - A table is used by one engine at a time, also when its vCPU has moved to another core meanwhile.
-//! - With `adaptive` each vCPU has what it gets more done with ([`learning`]): by instructions completed in the time
-//!   that it was there, of stays that were neither short nor behind a short absence.
+//! - Who comes has its lines fetched as soon as the engine is free, at an entry: one of its vCPUs leaves once in a
+//!   while to see that ([`LOOK_TICKS`]). A fetch that is still under way when the next one comes is ended, and its
+//!   table is of no use any more: else a vcore whose stays are short would have its first lines fetched over and over.
+//! - Where vcores take turns that are shorter than a fetch ([`SHORT_TICKS`]), the engine is left alone: a log of a
+//!   short stay, and a fetch behind a short absence, take more time than they save.
+//! - A table is used by one engine at a time, also when its vcore has moved to another core meanwhile.
+//! - With `adaptive` each vcore has what it gets more done with ([`learning`]): by instructions completed in the time
+//!   that its vCPUs were there, of stays that were neither short nor behind a short absence.
 //!
-//! One hardware thread of a core, or of each subcore, runs partitions where there is an engine. Subcores share their
-//! core's: a log has the lines of all of them, and who wants a fetch while the engine is at work for another one looks
-//! again as for its own log.
+//! Subcores share their core's engine: a log has the lines of all of them, and who wants a fetch while the engine is at
+//! work for another one looks again as for its own log.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use arch::address::RealAddress;
 use arch::bundle::{PREFETCH, PrefetchPolicy};
@@ -32,9 +37,13 @@ use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::vcpu_id::VcpuId;
 
 use learning::{Learning, Way};
+use vcores::VcoreId;
+
+pub use vcores::{Vcores, most_in_a_core};
 
 mod learning;
 pub mod patch;
+mod vcores;
 
 /// The prefetch engine of the core that the hardware thread belongs to (`docs/facts/power8.md#prefetch-engine`).
 pub trait PrefetchEngine {
@@ -80,11 +89,11 @@ impl Levels {
     }
 }
 
-/// There is no memory for a table of each vCPU.
+/// There is no memory for a table of each vcore.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoMemory;
 
-/// How long a vCPU runs whose lines are to be fetched before it is seen whether the engine is free: 5 us of a 512 MHz
+/// How long a vcore runs whose lines are to be fetched before it is seen whether the engine is free: 5 us of a 512 MHz
 /// time base. Nobody has published how long a log takes.
 const LOOK_TICKS: u64 = 2560;
 
@@ -92,22 +101,22 @@ const LOOK_TICKS: u64 = 2560;
 /// whole L2 takes more than half of that, and nobody has published how long it takes.
 const SHORT_TICKS: u64 = 25_600;
 
-/// The table of a vCPU.
+/// The table of a vcore.
 #[derive(Debug)]
 struct Table {
     address: RealAddress,
     state: AtomicUsize,
-    /// When it left a core in which another vCPU came in its place.
+    /// When it left a core in which another one came in its place.
     left: AtomicU64,
     learning: Lock<Learning>,
 }
 
-/// Of a vCPU that was never there.
+/// Of a vcore that was never there.
 const NEVER: u64 = u64::MAX;
 
 /// It names nothing of use.
 const EMPTY: usize = 0;
-/// It names the lines that its vCPU had.
+/// It names the lines that its vcore had.
 const WHOLE: usize = 1;
 /// An engine writes or reads it.
 const BUSY: usize = 2;
@@ -132,61 +141,86 @@ impl Table {
 /// Where a vCPU runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// The hardware thread, counted from 0.
+    /// The hardware thread, counted from 0 in its part, to less than [`THREADS`].
     pub thread: usize,
-    /// The core whose engine serves it, counted in any way from 0 to less than the hardware threads.
+    /// The part of a split core, or the core, counted in any way from 0 to less than the hardware threads.
+    pub part: usize,
+    /// The core whose engine serves it, counted likewise.
     pub core: usize,
 }
 
-/// What an engine is at, with the table of a vCPU.
+/// Threads of a POWER8's core.
+pub const THREADS: usize = 8;
+
+/// What an engine is at, with the table of a vcore.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum What {
     Log,
     Fetch,
 }
 
-/// The same, and which hardware thread told it to.
+/// The same, and which part of the core told it to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Work {
-    thread: usize,
+    part: usize,
     what: What,
-    of: VcpuId,
+    of: VcoreId,
 }
 
-/// Who is on a hardware thread.
+/// Who is on a core, or on a part of a split one.
 #[derive(Debug, Default)]
 struct Runner {
-    /// Which vCPU was the last to enter it.
-    last: Option<VcpuId>,
+    /// Which vcore was the last to enter it.
+    last: Option<VcoreId>,
     stay: Stay,
-    /// That one's lines are to be fetched once the engine is free.
+    /// Threads that run a vCPU of it now.
+    inside: usize,
+    visits: [Visit; THREADS],
+    /// Its lines are to be fetched once the engine is free.
     is_wanted: bool,
+    /// The thread that sees whether it is.
+    looker: Option<usize>,
 }
 
-/// What a vCPU has done since it came to a core.
+/// What a vcore has done since it came to a core.
 #[derive(Debug, Default)]
 struct Stay {
+    /// Which of the core's stays it is.
+    number: u64,
     /// It had been away long enough for a fetch.
     was_away: bool,
     /// What it was to have.
     way: Way,
-    /// When it entered last, and what the thread had completed then.
-    entered: (u64, u64),
-    /// When it left last.
+    /// When a vCPU of it left last.
     left: u64,
-    /// Ticks that it was there, with exits from which it came back at once.
+    /// The longest of its visits, in ticks.
+    longest: u64,
+    /// Ticks of all visits.
     ticks: u64,
-    /// Instructions that it completed.
+    /// Instructions that its vCPUs completed.
     done: u64,
 }
 
 impl Stay {
     const fn is_long(&self) -> bool {
-        self.ticks >= SHORT_TICKS
+        self.longest >= SHORT_TICKS
     }
 }
 
-/// Of which caches vCPUs have logs.
+/// What a hardware thread ran of a stay.
+#[derive(Clone, Copy, Debug, Default)]
+struct Visit {
+    /// The number of the stay.
+    stay: u64,
+    /// When a vCPU entered last, and what the thread had completed then.
+    entered: (u64, u64),
+    /// When it left last.
+    left: u64,
+    /// Ticks that a vCPU was there, with exits from which one came back at once.
+    ticks: u64,
+}
+
+/// Of which caches vcores have logs.
 #[derive(Clone, Copy, Debug)]
 enum Use {
     Always(Levels),
@@ -194,32 +228,33 @@ enum Use {
     Adaptive,
 }
 
-/// The tables of all vCPUs, and what the engines of all cores do with them.
+/// The tables of all vcores, and what the engines of all cores do with them.
 #[derive(Debug)]
 pub struct Tables {
     what: Use,
-    /// By number of the vCPU.
+    vcores: Vcores,
+    /// By number of the vcore.
     tables: Vec<Table>,
-    /// By hardware thread. No other one takes the lock.
+    /// By part of a core.
     runners: Vec<Lock<Runner>>,
-    /// By core, what its engine was told. Taken behind the lock of a hardware thread.
+    /// By core, what its engine was told. Taken behind the lock of a part.
     engines: Vec<Lock<Option<Work>>>,
 }
 
 impl Tables {
-    fn of(&self, vcpu: VcpuId) -> &Table {
-        &self.tables[vcpu.0 as usize]
+    fn of(&self, vcore: VcoreId) -> &Table {
+        &self.tables[vcore.0]
     }
 
-    /// Tables for so many vCPUs, which enter so many hardware threads; none if the engine is off, or used in the way of
-    /// the [`patch`].
+    /// Tables for these, which enter so many hardware threads; none if the engine is off, or used in the way of the
+    /// [`patch`].
     ///
     /// # Errors
     /// [`NoMemory`].
     pub fn new(
         hal: &impl PrefetchEngine,
         policy: PrefetchPolicy,
-        vcpus: usize,
+        vcores: Vcores,
         threads: usize,
     ) -> Result<Option<Self>, NoMemory> {
         let (what, levels) = match policy {
@@ -236,13 +271,13 @@ impl Tables {
                 learning: Lock::new(Learning::new(number as u64)),
             })
         };
-        let tables = (0..vcpus).map(table).collect::<Option<Vec<_>>>().ok_or(NoMemory)?;
+        let tables = (0..vcores.len()).map(table).collect::<Option<Vec<_>>>().ok_or(NoMemory)?;
         let runners = (0..threads).map(|_| Lock::new(Runner::default())).collect();
         let engines = (0..threads).map(|_| Lock::new(None)).collect();
-        Ok(Some(Self { what, tables, runners, engines }))
+        Ok(Some(Self { what, vcores, tables, runners, engines }))
     }
 
-    /// What the next stay of a vCPU has.
+    /// What the next stay of a vcore has.
     fn way(&self, table: &Table) -> Way {
         match self.what {
             Use::Always(levels) => Some(levels),
@@ -268,63 +303,93 @@ impl Tables {
         (vcpu, lpid): (VcpuId, u32),
         now: u64,
     ) -> Option<u64> {
-        let runner = &mut *self.runners[place.thread].lock();
-        let engine = &mut *self.engines[place.core].lock();
-        let table = self.of(vcpu);
-        if runner.last != Some(vcpu) {
-            self.look(hal, engine);
-            self.leaves(hal, place.thread, runner, engine);
-            let away = now.saturating_sub(table.left.load(Ordering::Relaxed));
-            let was_away = away >= SHORT_TICKS;
-            let way = self.way(table);
-            runner.is_wanted =
-                was_away && way.is_some() && table.state.load(Ordering::Relaxed) != EMPTY;
-            runner.last = Some(vcpu);
-            runner.stay = Stay { was_away, way, ..Stay::default() };
-        } else {
-            let out = now.saturating_sub(runner.stay.left);
-            // Whoever waits for something does no work meanwhile.
-            runner.stay.ticks += if out <= LOOK_TICKS { out } else { 0 };
-            if runner.is_wanted {
-                self.look(hal, engine);
-            }
+        let runner = &mut *self.runners[place.part].lock();
+        let vcore = self.vcores.of(vcpu);
+        if runner.inside == 0 && runner.last != Some(vcore) {
+            self.comes(hal, place, runner, vcore, now);
         }
-        runner.stay.entered = (now, hal.completed());
+        runner.inside += 1;
+        let (stay, visit) = (&mut runner.stay, &mut runner.visits[place.thread]);
+        if visit.stay == stay.number {
+            let out = now.saturating_sub(visit.left);
+            // Whoever waits for something does no work meanwhile.
+            let out = if out <= LOOK_TICKS { out } else { 0 };
+            visit.ticks += out;
+            stay.ticks += out;
+        } else {
+            *visit = Visit { stay: stay.number, ..Visit::default() };
+        }
+        visit.entered = (now, hal.completed());
         if !runner.is_wanted {
             return None;
         }
+        let engine = &mut *self.engines[place.core].lock();
+        self.look(hal, engine);
         if engine.is_some() {
-            return Some(LOOK_TICKS);
+            let looker = *runner.looker.get_or_insert(place.thread);
+            return (looker == place.thread).then_some(LOOK_TICKS);
         }
         runner.is_wanted = false;
+        // Whose the core is.
+        let last = runner.last.expect("it has come");
+        let table = self.of(last);
         if table.take(|state| state == WHOLE) {
             hal.begin_fetch(table.address, lpid);
-            *engine = Some(Work { thread: place.thread, what: What::Fetch, of: vcpu });
+            *engine = Some(Work { part: place.part, what: What::Fetch, of: last });
         }
         None
     }
 
-    /// The vCPU that entered the hardware thread leaves it `now`, before anything else is done.
-    pub fn exits(&self, hal: &impl PrefetchEngine, thread: usize, now: u64) {
-        let stay = &mut self.runners[thread].lock().stay;
-        let (time, completed) = stay.entered;
-        stay.ticks += now.saturating_sub(time);
-        stay.done += hal.completed().wrapping_sub(completed);
-        stay.left = now;
+    /// A vCPU of the vcore comes to a part of a core in which nobody is and where another one was before.
+    fn comes(
+        &self,
+        hal: &impl PrefetchEngine,
+        place: Place,
+        runner: &mut Runner,
+        vcore: VcoreId,
+        now: u64,
+    ) {
+        let engine = &mut *self.engines[place.core].lock();
+        self.look(hal, engine);
+        self.leaves(hal, place.part, runner, engine);
+        let table = self.of(vcore);
+        let was_away = now.saturating_sub(table.left.load(Ordering::Relaxed)) >= SHORT_TICKS;
+        let way = self.way(table);
+        let is_logged = table.state.load(Ordering::Relaxed) != EMPTY;
+        runner.is_wanted = was_away && way.is_some() && is_logged;
+        runner.last = Some(vcore);
+        let number = runner.stay.number + 1;
+        runner.stay = Stay { number, was_away, way, ..Stay::default() };
     }
 
-    /// Another vCPU comes in place of the last one of the hardware thread.
+    /// The vCPU that entered there leaves `now`, before anything else is done.
+    pub fn exits(&self, hal: &impl PrefetchEngine, place: Place, now: u64) {
+        let runner = &mut *self.runners[place.part].lock();
+        let (stay, visit) = (&mut runner.stay, &mut runner.visits[place.thread]);
+        let (time, completed) = visit.entered;
+        let ticks = now.saturating_sub(time);
+        visit.ticks += ticks;
+        visit.left = now;
+        stay.ticks += ticks;
+        stay.longest = stay.longest.max(visit.ticks);
+        stay.done += hal.completed().wrapping_sub(completed);
+        stay.left = now;
+        runner.inside -= 1;
+        runner.looker.take_if(|looker| *looker == place.thread);
+    }
+
+    /// Another vcore comes in place of the last one of a part of a core.
     fn leaves(
         &self,
         hal: &impl PrefetchEngine,
-        thread: usize,
+        part: usize,
         runner: &Runner,
         engine: &mut Option<Work>,
     ) {
         let Some(last) = runner.last else { return };
         let (table, stay) = (self.of(last), &runner.stay);
         table.left.store(stay.left, Ordering::Relaxed);
-        if engine.is_some_and(|work| work.thread == thread && work.what == What::Fetch) {
+        if engine.is_some_and(|work| work.part == part && work.what == What::Fetch) {
             self.end(hal, engine);
         }
         if !stay.is_long() {
@@ -342,7 +407,7 @@ impl Tables {
             && table.take(|state| state != BUSY)
         {
             hal.begin_log(table.address, levels);
-            *engine = Some(Work { thread, what: What::Log, of: last });
+            *engine = Some(Work { part, what: What::Log, of: last });
         }
     }
 
@@ -356,22 +421,22 @@ impl Tables {
         self.of(work.of).give_back(EMPTY);
     }
 
-    /// What each vCPU has learned, in their order; nothing where they do not.
+    /// What the vcores of each partition have learned, in their order; nothing where they do not.
     #[must_use]
-    pub fn learned(&self) -> Vec<Learned> {
+    pub fn learned(&self) -> Vec<Vec<Learned>> {
+        let learned = |table: &Table| table.learning.lock().learned();
+        let of_partition = |vcores: Range<usize>| self.tables[vcores].iter().map(learned).collect();
         match self.what {
             Use::Always(_) => Vec::new(),
-            Use::Adaptive => {
-                self.tables.iter().map(|table| table.learning.lock().learned()).collect()
-            }
+            Use::Adaptive => self.vcores.of_partitions().map(of_partition).collect(),
         }
     }
 
-    /// Nothing enters there any more.
+    /// Nothing enters any thread of the machine any more.
     pub fn ends(&self, hal: &impl PrefetchEngine, place: Place) {
         let engine = &mut *self.engines[place.core].lock();
         self.look(hal, engine);
-        if engine.is_some_and(|work| work.thread == place.thread) {
+        if engine.is_some_and(|work| work.part == place.part) {
             self.end(hal, engine);
         }
     }

@@ -207,13 +207,13 @@ impl Threads for Machine {
 
     fn has_one_runner_per_core(&self) -> bool {
         #[cfg(feature = "power8")]
-        return prefetch::is_used();
+        return prefetch::is_the_patch();
         #[cfg(not(feature = "power8"))]
         false
     }
 
     #[cfg(feature = "power8")]
-    fn learned(&self) -> alloc::vec::Vec<Learned> {
+    fn learned(&self) -> alloc::vec::Vec<alloc::vec::Vec<Learned>> {
         prefetch::learned()
     }
 

@@ -14,16 +14,16 @@ use arch::record::Learned;
 use arch::registers::mppr;
 use hypervisor_core::boot::bundle::{self, HEADER_BYTES, manifest_bytes};
 use hypervisor_core::boot::firmware::Firmware;
-use hypervisor_core::memory::Range;
 use hypervisor_core::prefetch::patch::{Patch, Registers};
-use hypervisor_core::prefetch::{self, Levels, NoMemory, Place, PrefetchEngine, Tables};
+use hypervisor_core::prefetch::{self, Levels, NoMemory, Place, PrefetchEngine, Tables, Vcores};
 use hypervisor_core::vcpu_id::VcpuId;
 
 use super::{core_registers, opal};
 use crate::host_space::map::Kept;
 use crate::host_space::memory;
 use crate::host_space::windows::Reserved;
-use crate::host_state::per_cpu::{THREADS_MAX, own_index};
+use crate::host_state::PROCESSOR;
+use crate::host_state::per_cpu::THREADS_MAX;
 use crate::registers::{read, spr, write};
 use crate::single::Single;
 
@@ -100,13 +100,13 @@ impl Registers for OwnEngine {
 /// # Safety
 /// The boot thread, before it fetches others.
 pub(super) unsafe fn set_up(firmware: &Firmware<'_>, reserved: &Reserved) {
-    let Some((policy, vcpus)) = firmware.initrd().and_then(|file| asked_for(reserved, file)) else {
-        return;
-    };
-    let Some(policy) = policy else {
+    let Some(asked) = asked_for(firmware, reserved) else { return };
+    let Some(policy) = asked.policy else {
         stop("the bundle's policy for it is none of off, always-l2, always-l2-l3 and adaptive");
     };
-    let ours = Tables::new(&OwnEngine, policy, vcpus, THREADS_MAX);
+    let vcpus = asked.vcpus.iter().sum();
+    let vcores = Vcores::new(asked.threads, asked.vcpus.into_iter());
+    let ours = Tables::new(&OwnEngine, policy, vcores, THREADS_MAX);
     let used = match ours {
         Ok(_) if policy == PrefetchPolicy::Faithful => Some(Use::Patch(Patch::new(vcpus))),
         Ok(tables) => tables.map(Use::Ours),
@@ -126,8 +126,18 @@ pub(super) unsafe fn set_up(firmware: &Firmware<'_>, reserved: &Reserved) {
     unsafe { *USE.get() = used };
 }
 
-/// What the bundle asks for, if there is such a policy, and how many vCPUs it has.
-fn asked_for(reserved: &Reserved, file: Range) -> Option<(Option<PrefetchPolicy>, usize)> {
+/// What a bundle asks for.
+struct Asked {
+    /// Nothing where there is no such policy.
+    policy: Option<PrefetchPolicy>,
+    /// How many vCPUs each partition has.
+    vcpus: Vec<usize>,
+    /// How many threads of a core, or of a part of a split one, run vCPUs.
+    threads: usize,
+}
+
+fn asked_for(firmware: &Firmware<'_>, reserved: &Reserved) -> Option<Asked> {
+    let file = firmware.initrd()?;
     let mut kept = Kept::at(file.start);
     let header = kept.bytes(reserved, HEADER_BYTES).ok()?;
     // SAFETY: relocation is off, so that memory is there; nobody writes it, and it is not the hypervisor's own.
@@ -137,8 +147,11 @@ fn asked_for(reserved: &Reserved, file: Range) -> Option<(Option<PrefetchPolicy>
     // SAFETY: as above.
     let manifest = unsafe { core::slice::from_raw_parts(start, bytes as usize) };
     let bundle = bundle::parse(manifest, file.bytes).ok()?;
-    let vcpus = bundle.partitions.iter().map(|partition| partition.vcpus as usize).sum();
-    Some((prefetch::policy(manifest), vcpus))
+    let vcpus = bundle.partitions.iter().map(|partition| partition.vcpus as usize).collect();
+    let at_most = if bundle.has_one_partition_per_core { Some(1) } else { bundle.threads_per_core };
+    let threads = firmware.threads_of_parts(PROCESSOR, bundle.subcores);
+    let threads = prefetch::most_in_a_core(threads.map(|thread| thread.core), at_most);
+    Some(Asked { policy: prefetch::policy(manifest), vcpus, threads })
 }
 
 fn stop(why: &str) -> ! {
@@ -146,9 +159,9 @@ fn stop(why: &str) -> ! {
     opal::power_off()
 }
 
-/// Whether engines are used.
-pub(super) fn is_used() -> bool {
-    used().is_some()
+/// Whether engines are used in the way of the patch of 2014, which serves one thread of a core.
+pub(super) fn is_the_patch() -> bool {
+    matches!(used(), Some(Use::Patch(_)))
 }
 
 /// Who says what engines do, once that is known; nobody where they are off.
@@ -158,7 +171,8 @@ fn used() -> Option<&'static Use> {
 }
 
 fn place() -> Place {
-    Place { thread: own_index(), core: core_registers::whole_core() }
+    let (thread, part) = (core_registers::number(), core_registers::home());
+    Place { thread, part, core: core_registers::whole_core() }
 }
 
 /// The vCPU with this number, of this partition, enters `now`, to leave at the time `until`: when it comes out, then or
@@ -182,14 +196,14 @@ pub(super) fn exits(vcpu: VcpuId) {
     match used() {
         None => {}
         Some(Use::Ours(tables)) => {
-            tables.exits(&OwnEngine, own_index(), read::<{ spr::TB }>());
+            tables.exits(&OwnEngine, place(), read::<{ spr::TB }>());
         }
         Some(Use::Patch(patch)) => patch.exits(&OwnEngine, vcpu),
     }
 }
 
-/// What each vCPU has learned, in their order.
-pub(super) fn learned() -> Vec<Learned> {
+/// What the vcores of each partition have learned, in their order.
+pub(super) fn learned() -> Vec<Vec<Learned>> {
     match used() {
         Some(Use::Ours(tables)) => tables.learned(),
         _ => Vec::new(),

@@ -11,7 +11,7 @@ use arch::address::RealAddress;
 use arch::bundle::PrefetchPolicy;
 use arch::registers::mppr;
 
-use super::{A, B, C, LPID, SUBCORES, whole};
+use super::{A, B, C, LPID, SUBCORES, alone, whole};
 use crate::prefetch::patch::{Patch, Registers};
 use crate::prefetch::{Levels, NoMemory, Place, PrefetchEngine, SHORT_TICKS, Tables};
 use crate::vcpu_id::VcpuId;
@@ -246,7 +246,7 @@ impl Judged {
     fn exits(&self, judge: &Judge, vcpu: VcpuId) {
         match self {
             Self::Patch(patch) => patch.exits(judge, vcpu),
-            Self::Ours(tables) => tables.exits(judge, judge.place.get().thread, judge.now.get()),
+            Self::Ours(tables) => tables.exits(judge, judge.place.get(), judge.now.get()),
         }
     }
 
@@ -274,7 +274,7 @@ fn judged(page: u64, scenario: impl Fn(&Judged, &Judge)) -> Vec<(PrefetchPolicy,
             let judged = match policy {
                 PrefetchPolicy::Faithful => Judged::Patch(Patch::new(4)),
                 ours => {
-                    let tables = Tables::new(&judge, ours, 4, CORES);
+                    let tables = Tables::new(&judge, ours, alone(4), CORES);
                     Judged::Ours(tables.unwrap().expect("the engine is used"))
                 }
             };
@@ -330,7 +330,7 @@ fn defects_4_and_5_a_table_is_neither_aligned_nor_in_its_buffer() {
 fn defect_6_a_buffer_without_memory_is_no_feature_and_nobody_knows() {
     let judge = Judge::new(LARGE);
     judge.left.set(1);
-    let refused = Tables::new(&judge, PrefetchPolicy::AlwaysL2, 2, CORES);
+    let refused = Tables::new(&judge, PrefetchPolicy::AlwaysL2, alone(2), CORES);
     assert_eq!(refused.err(), Some(NoMemory));
     let judge = Judge::new(LARGE);
     judge.left.set(1);

@@ -6,7 +6,9 @@ use arch::address::RealAddress;
 use arch::bundle::{PREFETCH, PrefetchPolicy};
 use dtoolkit::model::{DeviceTree, DeviceTreeProperty};
 
-use super::{LOOK_TICKS, Levels, NoMemory, Place, SHORT_TICKS, Tables, policy};
+use super::{
+    LOOK_TICKS, Levels, NoMemory, Place, SHORT_TICKS, Tables, Vcores, most_in_a_core, policy,
+};
 use crate::fake::{Command, Fake};
 use crate::vcpu_id::VcpuId;
 
@@ -17,22 +19,32 @@ const B: VcpuId = VcpuId(1);
 const C: VcpuId = VcpuId(2);
 const LPID: u32 = 7;
 
-/// Tables of three vCPUs on two hardware threads.
+/// Partitions of so many vCPUs with a vcore each.
+fn alone(vcpus: usize) -> Vcores {
+    Vcores::new(1, [vcpus].into_iter())
+}
+
+/// Tables of three vCPUs on two cores of one thread.
 fn tables(hal: &Fake) -> Tables {
     tables_of(hal, PrefetchPolicy::AlwaysL2)
 }
 
 fn tables_of(hal: &Fake, policy: PrefetchPolicy) -> Tables {
-    Tables::new(hal, policy, 3, 2).unwrap().expect("the engine is used")
+    Tables::new(hal, policy, alone(3), 2).unwrap().expect("the engine is used")
+}
+
+/// The table that serves a vCPU.
+fn table(tables: &Tables, vcpu: VcpuId) -> &super::Table {
+    tables.of(tables.vcores.of(vcpu))
 }
 
 fn of(tables: &Tables, vcpu: VcpuId) -> RealAddress {
-    tables.of(vcpu).address
+    table(tables, vcpu).address
 }
 
-/// A thread of a core of its own.
-const fn whole(thread: usize) -> Place {
-    Place { thread, core: thread }
+/// The thread of a core that has no other.
+const fn whole(core: usize) -> Place {
+    Place { thread: 0, part: core, core }
 }
 
 /// Whoever is in leaves so many ticks later, and a vCPU enters at once: after how many ticks it should leave.
@@ -42,7 +54,9 @@ fn after(tables: &Tables, hal: &Fake, ticks: u64, thread: usize, vcpu: VcpuId) -
 
 fn after_at(tables: &Tables, hal: &Fake, ticks: u64, place: Place, vcpu: VcpuId) -> Option<u64> {
     hal.timebase.set(hal.timebase.get() + ticks);
-    tables.exits(hal, place.thread, hal.timebase.get());
+    if tables.runners[place.part].lock().inside > 0 {
+        tables.exits(hal, place, hal.timebase.get());
+    }
     tables.enters(hal, place, (vcpu, LPID), hal.timebase.get())
 }
 
@@ -178,13 +192,14 @@ fn a_table_is_one_engines_at_a_time() {
     assert_eq!(told(&hal), [log(&tables, B), log(&tables, C), fetch(&tables, A)]);
 }
 
-/// The threads of two subcores.
-const SUBCORES: [Place; 2] = [Place { thread: 0, core: 0 }, Place { thread: 1, core: 0 }];
+/// Two subcores of a thread.
+const SUBCORES: [Place; 2] =
+    [Place { thread: 0, part: 0, core: 0 }, Place { thread: 0, part: 1, core: 0 }];
 
 #[test]
 fn subcores_share_an_engine_and_end_no_work_of_each_other() {
     let hal = Fake::new(0);
-    let tables = Tables::new(&hal, PrefetchPolicy::AlwaysL2, 4, 2).unwrap().unwrap();
+    let tables = Tables::new(&hal, PrefetchPolicy::AlwaysL2, alone(4), 2).unwrap().unwrap();
     let turn = |place: Place, vcpu| after_at(&tables, &hal, SHORT_TICKS, place, vcpu);
     let (d, [one, other]) = (VcpuId(3), SUBCORES);
     turn(one, A);
@@ -207,7 +222,7 @@ fn subcores_share_an_engine_and_end_no_work_of_each_other() {
     tables.ends(&hal, one);
     assert_eq!(told(&hal), [Command::EndFetch]);
     // Nobody's table is kept from others for good.
-    assert!((0..4).all(|vcpu| tables.of(VcpuId(vcpu)).take(|state| state != super::BUSY)));
+    assert!((0..4).all(|vcpu| table(&tables, VcpuId(vcpu)).take(|state| state != super::BUSY)));
 }
 
 /// Turns of 1 ms of vCPUs that get 1,000,000 instructions done, and more or fewer where they are fetched: what the
@@ -225,7 +240,7 @@ fn rounds(tables: &Tables, hal: &Fake, vcpus: &[(VcpuId, i64)], rounds: usize) -
             let done = 1_000_000 + if is_fetched { gain } else { 0 };
             hal.completed.set(hal.completed.get() + done as u64);
             hal.timebase.set(hal.timebase.get() + 20 * SHORT_TICKS);
-            tables.exits(hal, 0, hal.timebase.get());
+            tables.exits(hal, whole(0), hal.timebase.get());
             all.extend(told);
         }
     }
@@ -237,7 +252,7 @@ fn with_adaptive_each_vcpu_has_what_it_gets_more_done_with() {
     let hal = Fake::new(0);
     let tables = tables_of(&hal, PrefetchPolicy::Adaptive);
     let vcpus = [(A, 30_000), (B, -10_000), (C, 0)];
-    let tried = rounds(&tables, &hal, &vcpus, 66);
+    let tried = rounds(&tables, &hal, &vcpus, 126);
     for vcpu in [A, B, C] {
         let is_tried = |levels| tried.contains(&Command::Log(of(&tables, vcpu), levels));
         assert!(is_tried(Levels::L2) && is_tried(Levels::L2AndL3), "{vcpu:?}: {tried:?}");
@@ -252,7 +267,7 @@ fn with_adaptive_each_vcpu_has_what_it_gets_more_done_with() {
 fn a_stay_that_another_one_has_overtaken_does_not_count() {
     let hal = Fake::new(0);
     let tables = tables_of(&hal, PrefetchPolicy::Adaptive);
-    let is_tried = || tables.of(A).learning.lock().way().is_some();
+    let is_tried = || table(&tables, A).learning.lock().way().is_some();
     turns(&tables, &hal, &[A, B, A]);
     turn(&tables, &hal, 0, A);
     // It goes to the other core, where it is logged first, and stays there twice.
@@ -271,11 +286,12 @@ fn who_waits_for_something_is_not_judged_by_the_time() {
     let hal = Fake::new(0);
     let tables = tables_of(&hal, PrefetchPolicy::Adaptive);
     turn(&tables, &hal, 0, A);
-    turn(&tables, &hal, 0, A);
-    // It leaves, and comes back a while later, to leave at once.
+    hal.timebase.set(hal.timebase.get() + SHORT_TICKS);
+    tables.exits(&hal, whole(0), hal.timebase.get());
+    // It comes back a while later, to leave at once.
     hal.timebase.set(hal.timebase.get() + 100 * SHORT_TICKS);
     tables.enters(&hal, whole(0), (A, LPID), hal.timebase.get());
-    tables.exits(&hal, 0, hal.timebase.get());
+    tables.exits(&hal, whole(0), hal.timebase.get());
     assert_eq!(tables.runners[0].lock().stay.ticks, SHORT_TICKS);
 }
 
@@ -296,14 +312,116 @@ fn nothing_is_under_way_when_all_is_over() {
     assert_eq!(told(&hal).last(), Some(&Command::EndFetch));
 }
 
+/// Two partitions of four vCPUs take turns on a core of four threads: its vcores are what is logged and fetched, and
+/// one thread looks for all.
+#[test]
+fn vcpus_that_share_a_core_are_logged_and_fetched_together() {
+    let hal = Fake::new(0);
+    let vcores = Vcores::new(4, [4, 4, 6].into_iter());
+    assert_eq!(vcores.of_partitions().collect::<Vec<_>>(), [0..1, 1..2, 2..4]);
+    let vcpus = |vcores: &Vcores| (0..14).map(|vcpu| vcores.of(VcpuId(vcpu)).0).collect::<Vec<_>>();
+    assert_eq!(vcpus(&vcores), [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3]);
+    let tables = Tables::new(&hal, PrefetchPolicy::AlwaysL2, vcores, 4).unwrap().unwrap();
+    let place = |thread| Place { thread, part: 0, core: 0 };
+    let passes = |ticks| hal.timebase.set(hal.timebase.get() + ticks);
+    let enters = |thread, vcpu| {
+        passes(1);
+        tables.enters(&hal, place(thread), (VcpuId(vcpu), LPID), hal.timebase.get())
+    };
+    let exits = |thread| {
+        passes(1);
+        tables.exits(&hal, place(thread), hal.timebase.get());
+    };
+    let [first, second] = [VcpuId(0), VcpuId(4)];
+    // All of the first partition, in any order; nothing is logged while one of them is there.
+    for thread in [2, 0, 1, 3] {
+        assert_eq!(enters(thread, thread as u32), None);
+    }
+    passes(SHORT_TICKS);
+    exits(1);
+    assert_eq!(enters(1, 3), None);
+    for thread in 0..4 {
+        exits(thread);
+    }
+    assert_eq!(told(&hal), []);
+    for thread in 0..4 {
+        assert_eq!(enters(thread, 4 + thread as u32), None);
+    }
+    assert_eq!(told(&hal), [log(&tables, first)]);
+    hal.is_engine_at_work.set(false);
+    passes(SHORT_TICKS);
+    (0..4).for_each(exits);
+    // The first one that comes begins the other's log and looks; when it has gone, another one does.
+    assert_eq!(enters(3, 1), Some(LOOK_TICKS));
+    assert_eq!(enters(0, 0), None);
+    assert_eq!(told(&hal), [log(&tables, second)]);
+    exits(3);
+    assert_eq!(enters(2, 2), Some(LOOK_TICKS));
+    assert_eq!(enters(3, 1), None);
+    hal.is_engine_at_work.set(false);
+    exits(2);
+    assert_eq!(enters(2, 2), None);
+    assert_eq!(told(&hal), [fetch(&tables, first)]);
+    {
+        let runner = tables.runners[0].lock();
+        assert_eq!((runner.inside, runner.looker, runner.last), (3, None, Some(super::VcoreId(0))));
+    }
+    hal.is_engine_at_work.set(false);
+    // Of the third one's two vcores the second joins the first; alone it has a stay of its own.
+    [0, 2, 3].into_iter().for_each(exits);
+    enters(0, 8);
+    assert_eq!(told(&hal), []);
+    enters(1, 12);
+    passes(SHORT_TICKS);
+    exits(0);
+    enters(0, 13);
+    assert_eq!(told(&hal), []);
+    [0, 1].into_iter().for_each(exits);
+    enters(1, 12);
+    assert_eq!(told(&hal), [log(&tables, VcpuId(8))]);
+}
+
+/// What the threads of a core get done is one vcore's, for each tick of each thread.
+#[test]
+fn a_vcore_is_judged_by_what_all_its_threads_get_done() {
+    let hal = Fake::new(0);
+    let vcores = Vcores::new(2, [2].into_iter());
+    let tables = Tables::new(&hal, PrefetchPolicy::Adaptive, vcores, 1).unwrap().unwrap();
+    let place = |thread| Place { thread, part: 0, core: 0 };
+    tables.enters(&hal, place(0), (A, LPID), 0);
+    hal.completed.set(300);
+    tables.exits(&hal, place(0), 1000);
+    // The thread's vCPU comes straight back; the other one's is there for less.
+    tables.enters(&hal, place(0), (A, LPID), 1100);
+    tables.enters(&hal, place(1), (B, LPID), 1200);
+    hal.completed.set(700);
+    tables.exits(&hal, place(1), 1500);
+    tables.exits(&hal, place(0), 2000);
+    // And comes later, which is no work.
+    tables.enters(&hal, place(1), (B, LPID), 1500 + LOOK_TICKS + 1);
+    let runner = tables.runners[0].lock();
+    let stay = &runner.stay;
+    assert_eq!((stay.done, stay.ticks, stay.longest), (300 + 400 + 400, 2000 + 300, 2000));
+    assert_eq!(tables.learned().iter().map(Vec::len).collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn a_vcore_has_as_many_vcpus_as_threads_of_the_largest_core() {
+    let cores = || [0, 1, 1, 0, 1, 2].into_iter();
+    assert_eq!(most_in_a_core(cores(), None), 3);
+    assert_eq!(most_in_a_core(cores(), Some(2)), 2);
+    assert_eq!(most_in_a_core(cores(), Some(9)), 3);
+    assert_eq!(most_in_a_core([].into_iter(), None), 1);
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let hal = Fake::new(0);
     hal.logs_left.set(2);
-    let tables = Tables::new(&hal, PrefetchPolicy::AlwaysL2AndL3, 3, 1);
+    let tables = Tables::new(&hal, PrefetchPolicy::AlwaysL2AndL3, alone(3), 1);
     assert_eq!(tables.err(), Some(NoMemory));
     // Off needs none.
-    assert!(Tables::new(&hal, PrefetchPolicy::Off, 3, 1).unwrap().is_none());
+    assert!(Tables::new(&hal, PrefetchPolicy::Off, alone(3), 1).unwrap().is_none());
 }
 
 #[test]

@@ -71,7 +71,7 @@ pub(in super::super) fn whole_core() -> usize {
 }
 
 /// This thread's number in its core.
-fn number() -> usize {
+pub(in super::super) fn number() -> usize {
     read::<{ spr::PIR }>() as usize & (split::threads() - 1)
 }
 
