@@ -173,7 +173,7 @@ impl Fetched {
     }
 }
 
-/// What a vcore has learned of the prefetch engine.
+/// What a vCPU, with those of its vcore, has learned of the prefetch engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
@@ -216,7 +216,7 @@ pub struct Partition<'a> {
     pub outcome: Outcome,
     /// Where in real memory its image lies, and its bytes, if it was suspended.
     pub image: Option<[u64; 2]>,
-    /// What its vcores have learned, in their order, where they do.
+    /// What its vCPUs have learned, in their order, where they do.
     pub learned: &'a [Learned],
     /// What it did.
     pub counts: Counts,

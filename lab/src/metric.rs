@@ -106,7 +106,7 @@ pub struct Measured {
     pub samples: Option<(Summary, Option<[Summary; 2]>)>,
     /// What the payload got done in a second of its own time, and the ends of that.
     pub rates: (Rates, Option<[Rates; 2]>),
-    /// What the vcores of partitions, by name, have learned of the prefetch engine, where they do.
+    /// What the vCPUs of partitions, by name, have learned of the prefetch engine, where they do.
     pub learned: Lessons,
 }
 

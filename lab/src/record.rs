@@ -30,7 +30,7 @@ pub struct Partition {
     /// Where in real memory its image lies, and its bytes, if it was suspended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<[u64; 2]>,
-    /// What its vcores have learned of the prefetch engine, in their order, where they do.
+    /// What its vCPUs have learned of the prefetch engine, in their order, where they do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub learned: Vec<Learned>,
     /// By the keys of [`NAMES`], all of them.
@@ -75,13 +75,21 @@ impl Partition {
     }
 }
 
-/// What the vcores of partitions, by name, have learned of the prefetch engine, where they do.
+/// What the vCPUs of partitions, by name, have learned of the prefetch engine, where they do.
 pub type Lessons = BTreeMap<String, Vec<Learned>>;
 
-/// What the vcores of the partition `name` have learned, as people read it, a line for each.
+/// What the vCPUs of the partition `name` have learned, as people read it, a line for neighbours that have learned the
+/// same, as those of a vcore have.
 pub fn lessons(name: &str, learned: &[Learned]) -> impl Iterator<Item = String> {
-    let lesson = move |(number, learned): (usize, &Learned)| {
-        let Learned { best, l2_won, l2_l3_won, changes } = learned;
+    let mut first = 0;
+    let lesson = move |alike: &[Learned]| {
+        let last = first + alike.len() - 1;
+        let who = match alike {
+            [_] => format!("vCPU {first} has"),
+            _ => format!("vCPUs {first} to {last} have"),
+        };
+        first = last + 1;
+        let Learned { best, l2_won, l2_l3_won, changes } = &alike[0];
         let best = match best {
             Fetched::Nothing => "nothing",
             Fetched::L2 => "the L2",
@@ -91,12 +99,12 @@ pub fn lessons(name: &str, learned: &[Learned]) -> impl Iterator<Item = String> 
             won.map_or(String::new(), |won| format!(", {what} {:+.2} %", f64::from(won) / 100.0))
         };
         format!(
-            "partition {name}: vcore {number} has {best} fetched; changes of mind {changes}{}{}",
+            "partition {name}: {who} {best} fetched; changes of mind {changes}{}{}",
             won("last trial of the L2", l2_won),
             won("of L2 and L3 against the best", l2_l3_won)
         )
     };
-    learned.iter().enumerate().map(lesson)
+    learned.chunk_by(PartialEq::eq).map(lesson)
 }
 
 /// The group that depends on the machine's speed.
@@ -243,6 +251,7 @@ mod tests {
         let learned = [
             Learned { best: Fetched::L2, l2_won: Some(390), l2_l3_won: Some(-8), changes: 1 },
             Learned { best: Fetched::Nothing, l2_won: None, l2_l3_won: None, changes: 0 },
+            Learned { best: Fetched::Nothing, l2_won: None, l2_l3_won: None, changes: 0 },
         ];
         let partitions = [
             record::Partition {
@@ -274,9 +283,9 @@ mod tests {
         emulation assistance 0, facility 0, other 0; real door: hypercall 0, data storage 0, instruction storage 0, \
         emulation assistance 0, facility 0, other 0; pages: 1G 0, 2M 0, 64K 0; superpages: promotions 0, \
         demotions 0, failures 0, time 0 us\n\
-        powervisor: prefetch: partition a: vcore 0 has the L2 fetched; changes of mind 1, last trial of the L2 +3.90 %, of L2 and \
+        powervisor: prefetch: partition a: vCPU 0 has the L2 fetched; changes of mind 1, last trial of the L2 +3.90 %, of L2 and \
         L3 against the best -0.08 %\n\
-        powervisor: prefetch: partition a: vcore 1 has nothing fetched; changes of mind 0\n";
+        powervisor: prefetch: partition a: vCPUs 1 to 2 have nothing fetched; changes of mind 0\n";
 
     #[test]
     fn what_the_hypervisor_writes_is_told_in_sentences_however_it_is_cut() {

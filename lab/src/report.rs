@@ -63,7 +63,7 @@ struct OfVariant {
     set: BTreeMap<String, Given>,
     /// How many events the region met that a value is the price of, by the value's key.
     events: BTreeMap<&'static str, u64>,
-    /// What the vcores of partitions, by name, have learned of the prefetch engine, where they do.
+    /// What the vCPUs of partitions, by name, have learned of the prefetch engine, where they do.
     #[serde(skip_serializing_if = "Lessons::is_empty")]
     learned: Lessons,
     #[serde(flatten)]
@@ -352,7 +352,7 @@ impl Report {
         )
     }
 
-    /// What vcores have learned, variant by variant.
+    /// What vCPUs have learned, variant by variant.
     fn learned(&self) -> String {
         let of_variant = |(name, OfVariant { learned, .. }): (&String, &OfVariant)| {
             let lines = learned.iter().flat_map(|(partition, of)| lessons(partition, of));

@@ -417,7 +417,7 @@ impl<'a> Trial<'a> {
         self.progress.begin(&format!("{}, {}", self.experiment.name, self.variant.name))
     }
 
-    /// The lines of the console, where the run ended as the experiment expects, and what vcores have learned.
+    /// The lines of the console, where the run ended as the experiment expects, and what vCPUs have learned.
     fn check_end(&self, console: Vec<u8>, exit: Exit) -> Result<(Vec<String>, Lessons), Failure> {
         let mut learned = Lessons::new();
         let (lines, partitions) = match &self.variant.work {

@@ -287,9 +287,8 @@ pub trait Threads {
     /// Whether one thread of a core, or of a part of one, runs partitions at most, as something serves one at a time.
     fn has_one_runner_per_core(&self) -> bool;
 
-    /// What the vcores of each partition have learned of something that serves a core, in their order; nothing where
-    /// none learns.
-    fn learned(&self) -> Vec<Vec<Learned>> {
+    /// What each vCPU has learned of something that serves a core, in their order; nothing where none learns.
+    fn learned(&self) -> Vec<Learned> {
         Vec::new()
     }
 

@@ -127,14 +127,20 @@ pub fn record<H: Memory + Platform>(
     hal: &H,
     threads: &[Thread],
     partitions: &[Lock<Partition<H>>],
-    learned: &[Vec<Learned>],
+    learned: &[Learned],
     frequency: u64,
 ) {
     let partitions: Vec<_> = partitions.iter().map(Lock::lock).collect();
-    let learned = learned.iter().map(Vec::as_slice).chain(core::iter::repeat(&[][..]));
+    let learned: Vec<Vec<_>> = partitions
+        .iter()
+        .map(|partition| {
+            let numbers = partition.vcpus.iter().map(|vcpu| vcpu.id.0 as usize);
+            numbers.filter_map(|number| learned.get(number).copied()).collect()
+        })
+        .collect();
     let partitions: Vec<_> = partitions
         .iter()
-        .zip(learned)
+        .zip(&learned)
         .map(|(partition, learned)| record::Partition {
             name: &partition.name,
             outcome: match partition.life.outcome() {

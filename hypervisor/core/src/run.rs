@@ -293,8 +293,16 @@ fn fetch_threads<H: Threads + Platform + Tables>(
     at_most: Option<u32>,
 ) -> Vec<HardwareThread> {
     let boot = hal.boot_thread();
-    let threads = firmware.threads_of_parts(H::PROCESSOR, subcores);
-    let (mut threads, others): (Vec<_>, Vec<_>) = threads.partition(|thread| thread.server == boot);
+    let part = |HardwareThread { server, core }| match subcores {
+        None => HardwareThread { server, core },
+        Some(subcores) => {
+            let threads = 1 << H::PROCESSOR.facts().pir.core_shift;
+            let part = server % threads / (threads / subcores);
+            HardwareThread { server, core: core * subcores + part }
+        }
+    };
+    let (mut threads, others): (Vec<_>, Vec<_>) =
+        firmware.threads().map(part).partition(|thread| thread.server == boot);
     if threads.is_empty() {
         // A tree without the thread that runs this: a core of its own.
         threads.push(HardwareThread { server: boot, core: u32::MAX });

@@ -205,16 +205,16 @@ fn threads_of_a_core_share_its_prefetch_engine() {
     let learns = is_nightly().then_some(("adaptive", 2, [2, 1]));
     for (policy, cores, least) in [("always-l2", 1, [4, 2])].into_iter().chain(learns) {
         let system = system_of(&format!(
-            "slice_us = 200\npolicy = {{ prefetch = \"{policy}\" }}\n[machine]\ndescription = \"power8\"\n{}{}{}",
-            partition("storm", "storm", "rounds=10"),
-            partition("chain", "memory-load", "set=64 job=1000 for_us=1500"),
-            partition("stream", "memory-load", "way=stream set=256 job=64 for_us=1500"),
+            "slice_us = 150\npolicy = {{ prefetch = \"{policy}\" }}\n[machine]\ndescription = \"power8\"\n{}{}{}",
+            partition("storm", "storm", "rounds=4"),
+            partition("chain", "memory-load", "set=32 job=1000 for_us=700"),
+            partition("stream", "memory-load", "way=stream set=128 job=64 for_us=700"),
         ));
         let system = on_threads(system, [1, cores, 4]);
         let lines = [
-            "[storm] storm: 4 vCPUs, 10 rounds each, 0 wrong",
-            "[chain] memory-load: chain of 64 KiB, done",
-            "[stream] memory-load: stream of 256 KiB, done",
+            "[storm] storm: 4 vCPUs, 4 rounds each, 0 wrong",
+            "[chain] memory-load: chain of 32 KiB, done",
+            "[stream] memory-load: stream of 128 KiB, done",
         ];
         let work = engine_leaves(&system, &format!("{policy}, {cores} cores"), lines);
         assert!(work.logs >= least[0] && work.fetches >= least[1], "{policy}: {work:?}");

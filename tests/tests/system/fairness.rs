@@ -9,12 +9,12 @@ use system_tests::{is_nightly, record};
 
 use lab::on_simulator;
 
-/// Each way to misbehave, and each hypercall without end; on several threads before each push every other way and
-/// every sixth of the calls, which are not the same on four threads of a core as on two cores.
+/// Each way to misbehave, and each hypercall without end; on several threads before each push every third way and
+/// every ninth of the calls, which are not the same on four threads of a core as on two cores.
 fn contests(topology: [u32; 3]) -> Vec<Contest> {
     let is_whole = topology == [1, 1, 1] || is_nightly();
     let first = usize::from(topology[1] > 1);
-    let (first, ways, step) = if is_whole { (0, 1, 1) } else { (first, 2, 6) };
+    let (first, ways, step) = if is_whole { (0, 1, 1) } else { (first, 3, 9) };
     let modes = MODES.iter().skip(first).step_by(ways);
     let modes = modes.map(|(mode, _)| Contest::against(mode, topology));
     let calls = (first..Hypercall::ALL.len()).step_by(step);
@@ -184,17 +184,22 @@ const LIMIT_US: u64 = 2000;
 
 #[test]
 fn a_time_limit_is_kept_within_a_slice() {
-    for topology in [[1, 1, 1], [1, 1, 4], [1, 2, 2]] {
-        for mode in [
-            "loop",
-            "confer",
-            "wake",
-            "nap",
-            "requests",
-            "restart",
-            "restart-storm",
-            "outlive-restart",
-        ] {
+    const WAYS: [&str; 8] = [
+        "loop",
+        "confer",
+        "wake",
+        "nap",
+        "requests",
+        "restart",
+        "restart-storm",
+        "outlive-restart",
+    ];
+    // On several threads before each push every other one, on four of a core others than on two cores.
+    let step = if is_nightly() { 1 } else { 2 };
+    for (topology, first, step) in
+        [([1, 1, 1], 0, 1), ([1, 1, 4], 0, step), ([1, 2, 2], step - 1, step)]
+    {
+        for mode in WAYS.into_iter().skip(first).step_by(step) {
             let contest =
                 Contest { time_limit_us: Some(LIMIT_US), ..Contest::against(mode, topology) };
             let [ran, ends] = ran_until_its_limit(&contest);

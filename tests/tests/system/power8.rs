@@ -511,13 +511,13 @@ pub(crate) fn engine_leaves(system: &System, about: &str, lines: [&str; 3]) -> W
     works.fold(Work::default(), Work::plus)
 }
 
-/// The engine logs into the hypervisor's heap and nowhere else, fetches, and changes nothing that anybody sees, on one
-/// core and while vCPUs move between cores.
+/// The engine logs into the hypervisor's heap and nowhere else, fetches, and changes nothing that anybody sees, while
+/// vCPUs move between cores and, in the nightly run, on one core.
 #[test]
 fn the_prefetch_engine_changes_nothing_but_time() {
-    // `adaptive` begins with the L2 alone; the nightly run has both levels.
-    let both = is_nightly().then_some(("always-l2-l3", 1, 3));
-    for (policy, cores, logs) in [("always-l2", 2, 3), ("adaptive", 1, 2)].into_iter().chain(both) {
+    // `adaptive` begins with the L2 alone.
+    let nightly = [("adaptive", 1, 2), ("always-l2-l3", 1, 3)].into_iter().filter(|_| is_nightly());
+    for (policy, cores, logs) in [("always-l2", 2, 3)].into_iter().chain(nightly) {
         let context = format!("{policy}, {cores} cores");
         let system = with_policy(&format!("prefetch = \"{policy}\""), [1, cores, 1]);
         let work = engine_changes_nothing(&system, &context);

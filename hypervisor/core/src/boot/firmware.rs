@@ -4,7 +4,6 @@
 
 use arch::address::RealAddress;
 use arch::opal::idle;
-use arch::processor::Processor;
 use arch::registers::psscr;
 use dtoolkit::error::{FdtErrorKind, FdtParseError};
 use dtoolkit::fdt::{Fdt, FdtNode};
@@ -147,20 +146,6 @@ impl<'a> Firmware<'a> {
                 .0
                 .iter()
                 .map(move |server| HardwareThread { server: u32::from_be_bytes(*server), core })
-        })
-    }
-
-    /// The same, of cores of `processor` that are split into so many parts: each part is a core of its own then.
-    pub fn threads_of_parts(
-        &self,
-        processor: Processor,
-        subcores: Option<u32>,
-    ) -> impl Iterator<Item = HardwareThread> + use<'a> {
-        self.threads().map(move |HardwareThread { server, core }| {
-            let Some(subcores) = subcores else { return HardwareThread { server, core } };
-            let threads = 1 << processor.facts().pir.core_shift;
-            let part = server % threads / (threads / subcores);
-            HardwareThread { server, core: core * subcores + part }
         })
     }
 

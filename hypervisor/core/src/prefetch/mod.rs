@@ -23,7 +23,6 @@
 //! work for another one looks again as for its own log.
 
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use arch::address::RealAddress;
 use arch::bundle::{PREFETCH, PrefetchPolicy};
@@ -39,7 +38,7 @@ use crate::vcpu_id::VcpuId;
 use learning::{Learning, Way};
 use vcores::VcoreId;
 
-pub use vcores::{Vcores, most_in_a_core};
+pub use vcores::{Vcores, most_in_a_part};
 
 mod learning;
 pub mod patch;
@@ -421,14 +420,13 @@ impl Tables {
         self.of(work.of).give_back(EMPTY);
     }
 
-    /// What the vcores of each partition have learned, in their order; nothing where they do not.
+    /// What each vCPU's vcore has learned, in their order; nothing where they do not.
     #[must_use]
-    pub fn learned(&self) -> Vec<Vec<Learned>> {
-        let learned = |table: &Table| table.learning.lock().learned();
-        let of_partition = |vcores: Range<usize>| self.tables[vcores].iter().map(learned).collect();
+    pub fn learned(&self) -> Vec<Learned> {
+        let learned = |vcore| self.of(vcore).learning.lock().learned();
         match self.what {
             Use::Always(_) => Vec::new(),
-            Use::Adaptive => self.vcores.of_partitions().map(of_partition).collect(),
+            Use::Adaptive => self.vcores.iter().map(learned).collect(),
         }
     }
 

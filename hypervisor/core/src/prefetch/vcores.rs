@@ -1,7 +1,6 @@
 //! Which vCPUs are a vcore.
 
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use crate::vcpu_id::VcpuId;
 
@@ -14,8 +13,6 @@ pub(super) struct VcoreId(pub usize);
 pub struct Vcores {
     /// By vCPU.
     of_vcpu: Vec<VcoreId>,
-    /// By partition, behind its last vcore.
-    ends: Vec<usize>,
 }
 
 impl Vcores {
@@ -26,36 +23,36 @@ impl Vcores {
     #[must_use]
     pub fn new(most: usize, vcpus: impl Iterator<Item = usize>) -> Self {
         assert!(most > 0, "a vcore has a vCPU at least");
-        let mut vcores = Self { of_vcpu: Vec::new(), ends: Vec::new() };
+        let mut vcores = Self { of_vcpu: Vec::new() };
         for vcpus in vcpus {
             let first = vcores.len();
             vcores.of_vcpu.extend((0..vcpus).map(|number| VcoreId(first + number / most)));
-            vcores.ends.push(first + vcpus.div_ceil(most));
         }
         vcores
     }
 
     /// All of them.
     pub(super) fn len(&self) -> usize {
-        self.ends.last().copied().unwrap_or(0)
+        self.of_vcpu.last().map_or(0, |last| last.0 + 1)
     }
 
     pub(super) fn of(&self, vcpu: VcpuId) -> VcoreId {
         self.of_vcpu[vcpu.0 as usize]
     }
 
-    /// By partition.
-    pub(super) fn of_partitions(&self) -> impl Iterator<Item = Range<usize>> {
-        let starts = [0].into_iter().chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, end)| start..*end)
+    /// By vCPU.
+    pub(super) fn iter(&self) -> impl Iterator<Item = VcoreId> {
+        self.of_vcpu.iter().copied()
     }
 }
 
-/// How many threads share a core, or a part of one, if at most so many do, by the core of each.
+/// How many threads share a core, or a part of one, by the core of each, where cores have so many parts and at most so
+/// many threads of one run vCPUs.
 #[must_use]
-pub fn most_in_a_core(cores: impl Iterator<Item = u32>, at_most: Option<u32>) -> usize {
+pub fn most_in_a_part(cores: impl Iterator<Item = u32>, parts: u32, at_most: Option<u32>) -> usize {
     let mut cores: Vec<u32> = cores.collect();
     cores.sort_unstable();
     let most = cores.chunk_by(|one, other| one == other).map(<[u32]>::len).max().unwrap_or(1);
+    let most = most.div_ceil(parts as usize);
     at_most.map_or(most, |at_most| most.min(at_most as usize))
 }

@@ -213,7 +213,7 @@ impl Threads for Machine {
     }
 
     #[cfg(feature = "power8")]
-    fn learned(&self) -> alloc::vec::Vec<alloc::vec::Vec<Learned>> {
+    fn learned(&self) -> alloc::vec::Vec<Learned> {
         prefetch::learned()
     }
 

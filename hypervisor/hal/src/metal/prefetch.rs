@@ -22,7 +22,6 @@ use super::{core_registers, opal};
 use crate::host_space::map::Kept;
 use crate::host_space::memory;
 use crate::host_space::windows::Reserved;
-use crate::host_state::PROCESSOR;
 use crate::host_state::per_cpu::THREADS_MAX;
 use crate::registers::{read, spr, write};
 use crate::single::Single;
@@ -149,8 +148,8 @@ fn asked_for(firmware: &Firmware<'_>, reserved: &Reserved) -> Option<Asked> {
     let bundle = bundle::parse(manifest, file.bytes).ok()?;
     let vcpus = bundle.partitions.iter().map(|partition| partition.vcpus as usize).collect();
     let at_most = if bundle.has_one_partition_per_core { Some(1) } else { bundle.threads_per_core };
-    let threads = firmware.threads_of_parts(PROCESSOR, bundle.subcores);
-    let threads = prefetch::most_in_a_core(threads.map(|thread| thread.core), at_most);
+    let cores = firmware.threads().map(|thread| thread.core);
+    let threads = prefetch::most_in_a_part(cores, bundle.subcores.unwrap_or(1), at_most);
     Some(Asked { policy: prefetch::policy(manifest), vcpus, threads })
 }
 
@@ -202,8 +201,8 @@ pub(super) fn exits(vcpu: VcpuId) {
     }
 }
 
-/// What the vcores of each partition have learned, in their order.
-pub(super) fn learned() -> Vec<Vec<Learned>> {
+/// What each vCPU's vcore has learned, in their order.
+pub(super) fn learned() -> Vec<Learned> {
     match used() {
         Some(Use::Ours(tables)) => tables.learned(),
         _ => Vec::new(),
