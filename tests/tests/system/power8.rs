@@ -553,8 +553,8 @@ fn tables_without_room_are_refused() {
     );
     let (transcript, _) = containment::watched(&system_of(&text));
     let line = transcript.lines().into_iter().find(|line| line.contains("prefetch engine"));
-    let expected = "powervisor: error: prefetch engine: the heap has no room for tables of 512 vCPUs; \
-                    use fewer of them, or always-l2, whose tables are smaller";
+    let expected = "powervisor: error: prefetch engine: the heap has no room for a table of each vcore of 512 \
+                    vCPUs; use fewer of them or more threads of each core, or always-l2, whose tables are smaller";
     assert_eq!(line.as_deref(), Some(expected));
     assert_eq!(transcript.exit, Exit::PoweredOff);
 }

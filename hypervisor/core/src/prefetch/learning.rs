@@ -20,6 +20,9 @@ const BLOCK: u64 = 4;
 const BLOCKS_MIN: i64 = 4;
 /// Blocks after which it ends.
 const BLOCKS_MAX: i64 = 16;
+/// Stays of a trial that do not count because the engine had no time for them; more count as they were, or a vcore for
+/// which it never has time would be logged for ever.
+const VAIN_MAX: u32 = 32;
 /// By how many standard errors a difference is not by chance. A trial is looked at after each of its blocks, and few
 /// blocks scatter more than they show: two would be too few before the last one.
 const ERRORS: i64 = 4;
@@ -50,6 +53,8 @@ pub(super) struct Learning {
     state: State,
     /// Where chance comes from.
     chance: u64,
+    /// How many stays are over.
+    stays: u64,
 }
 
 #[derive(Debug)]
@@ -68,6 +73,8 @@ enum State {
 struct Trial {
     with: Levels,
     block: Block,
+    /// Stays that were to have it, and had not.
+    vain: u32,
     blocks: i64,
     /// Sums of what was won, in parts of [`WHOLE`], and of the squares.
     sum: i64,
@@ -103,7 +110,7 @@ impl Learning {
         let trial = Trial::new(Levels::L2, &mut chance);
         let (best, before) = (None, None);
         let (won, changes, state) = ([None; 2], 0, State::Trial(trial));
-        Self { best, before, won, changes, holds: HOLDS, state, chance }
+        Self { best, before, won, changes, holds: HOLDS, state, chance, stays: 0 }
     }
 
     /// What it has found so far, for whoever reads the record.
@@ -130,8 +137,22 @@ impl Learning {
         }
     }
 
-    /// A stay is over that had [`Self::way`]: so much was done in so many ticks.
-    pub(super) fn note(&mut self, done: u64, ticks: u64) {
+    /// How many stays are over.
+    pub(super) const fn stays(&self) -> u64 {
+        self.stays
+    }
+
+    /// A stay is over that was to have [`Self::way`], and had it or not: so much was done in so many ticks.
+    pub(super) fn note(&mut self, done: u64, ticks: u64, is_as_meant: bool) {
+        self.stays += 1;
+        if let State::Trial(trial) = &mut self.state
+            && !is_as_meant
+            && trial.vain < VAIN_MAX
+        {
+            // It has to come again: such a stay tells nothing of what it was to have.
+            trial.vain += 1;
+            return;
+        }
         let rate = (u128::from(done) << 16) / u128::from(ticks.max(1));
         let rate = u64::try_from(rate).unwrap_or(u64::MAX);
         match &mut self.state {
@@ -155,11 +176,11 @@ impl Learning {
                 let Some((with, without)) = trial.block.note(rate) else { return };
                 trial.note(with, without);
                 let (verdict, with) = (trial.verdict(), trial.with);
-                self.won[usize::from(with == Levels::L2AndL3)] = Some(trial.sum / trial.blocks);
                 if verdict == Verdict::Open {
                     trial.block = Block::new(BLOCK, trial.sum <= 0, &mut self.chance);
                     return;
                 }
+                self.won[usize::from(with == Levels::L2AndL3)] = Some(trial.sum / trial.blocks);
                 if verdict == Verdict::Better {
                     self.best = Some(with);
                 }
@@ -213,7 +234,8 @@ impl Block {
 
 impl Trial {
     fn new(with: Levels, chance: &mut u64) -> Self {
-        Self { with, block: Block::new(2, true, chance), blocks: 0, sum: 0, squares: 0 }
+        let block = Block::new(2, true, chance);
+        Self { with, block, vain: 0, blocks: 0, sum: 0, squares: 0 }
     }
 
     /// A block is over.
@@ -259,7 +281,9 @@ fn next(chance: &mut u64) -> u64 {
 mod tests {
     use arch::record::Fetched;
 
-    use super::{BLOCK, BLOCKS_MAX, HOLDS, HOLDS_MAX, Learning, Levels, UNLIKE, Way, next};
+    use super::{
+        BLOCK, BLOCKS_MAX, HOLDS, HOLDS_MAX, Learning, Levels, State, UNLIKE, VAIN_MAX, Way, next,
+    };
 
     const TICKS: u64 = 512_000;
 
@@ -287,7 +311,7 @@ mod tests {
                 let sum: u64 = (0..12).map(|_| noise()).sum();
                 let done = self.done[way];
                 let spread = done * self.scatter / 10_000;
-                learning.note(done + spread * sum / 65_536 - 6 * spread, TICKS);
+                learning.note(done + spread * sum / 65_536 - 6 * spread, TICKS, true);
             }
             had
         }
@@ -377,7 +401,7 @@ mod tests {
         work.done = [500_000, 480_000, 470_000];
         let most = HOLDS_MAX / 4 + UNLIKE + 2 * BLOCKS_MAX as u32 * BLOCK as u32;
         let mut stays = 0;
-        while index(learning.way()) == 1 || matches!(learning.state, super::State::Trial(_)) {
+        while index(learning.way()) == 1 || matches!(learning.state, State::Trial(_)) {
             work.goes_on(&mut learning, 1);
             stays += 1;
             assert!(stays <= most, "{learning:?}");
@@ -392,8 +416,29 @@ mod tests {
             let mut learning = Learning::new(u64::MAX);
             for stay in 0..500 {
                 let (done, ticks) = if stay % 3 == 0 { (done, ticks) } else { (ticks, done) };
-                learning.note(done, ticks);
+                learning.note(done, ticks, stay % 5 != 0);
             }
         }
+    }
+
+    /// What was to be fetched and was not tells nothing; where it never is, the trials end all the same.
+    #[test]
+    fn only_stays_as_they_were_meant_count() {
+        let mut learning = Learning::new(5);
+        let mut stays = 0;
+        while index(learning.way()) != 1 {
+            learning.note(1_000_000, TICKS, true);
+        }
+        for _ in 0..VAIN_MAX {
+            learning.note(1, TICKS, false);
+            assert_eq!(learning.way(), Some(Levels::L2));
+        }
+        while matches!(learning.state, State::Trial(_)) {
+            let is_as_meant = learning.way().is_none();
+            learning.note(1_000_000, TICKS, is_as_meant);
+            stays += 1;
+            assert!(stays <= 2 * (VAIN_MAX + BLOCKS_MAX as u32 * BLOCK as u32), "{learning:?}");
+        }
+        assert_eq!(learning.way(), None);
     }
 }

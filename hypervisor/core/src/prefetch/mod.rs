@@ -10,14 +10,17 @@
 //!
 //! - Who leaves is not logged before somebody else comes, since it may come straight back. A log that is under way
 //!   then, of the one before, keeps the engine; who leaves keeps the table that it had.
-//! - Who comes has its lines fetched as soon as the engine is free, at an entry: one of its vCPUs leaves once in a
-//!   while to see that ([`LOOK_TICKS`]). A fetch that is still under way when the next one comes is ended, and its
-//!   table is of no use any more: else a vcore whose stays are short would have its first lines fetched over and over.
+//! - Who comes has its lines fetched as soon as the engine is free, at an entry: one of its vCPUs leaves to see that
+//!   when a log as long as the last ones is whole, and once in a while from then on ([`LOOK_TICKS`]). It does so where
+//!   it wants no fetch too, since the table is kept from other cores until somebody has seen it. A fetch that is still
+//!   under way when the next one comes is ended, and its table is of no use any more: else a vcore whose stays are
+//!   short would have its first lines fetched over and over.
 //! - Where vcores take turns that are shorter than a fetch ([`SHORT_TICKS`]), the engine is left alone: a log of a
 //!   short stay, and a fetch behind a short absence, take more time than they save.
 //! - A table is used by one engine at a time, also when its vcore has moved to another core meanwhile.
 //! - With `adaptive` each vcore has what it gets more done with ([`learning`]): by instructions completed in the time
-//!   that its vCPUs were there, of stays that were neither short nor behind a short absence.
+//!   that its vCPUs were there, of stays that were neither short nor behind a short absence, and in which it was
+//!   fetched if it was to be.
 //!
 //! Subcores share their core's engine: a log has the lines of all of them, and who wants a fetch while the engine is at
 //! work for another one looks again as for its own log.
@@ -92,8 +95,8 @@ impl Levels {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoMemory;
 
-/// How long a vcore runs whose lines are to be fetched before it is seen whether the engine is free: 5 us of a 512 MHz
-/// time base. Nobody has published how long a log takes.
+/// How long a vcore runs between two looks whether the engine is free, at least: 5 us of a 512 MHz time base. Nobody
+/// has published how long a log takes; what the last ones took is measured.
 const LOOK_TICKS: u64 = 2560;
 
 /// What is too short for a log or a fetch: 50 us of a 512 MHz time base. It is a guess: on our machine a fetch of a
@@ -115,10 +118,16 @@ const NEVER: u64 = u64::MAX;
 
 /// It names nothing of use.
 const EMPTY: usize = 0;
-/// It names the lines that its vcore had.
-const WHOLE: usize = 1;
 /// An engine writes or reads it.
-const BUSY: usize = 2;
+const BUSY: usize = 1;
+
+/// It names the lines of these caches that its vcore had.
+const fn whole(levels: Levels) -> usize {
+    match levels {
+        Levels::L2 => 2,
+        Levels::L2AndL3 => 3,
+    }
+}
 
 impl Table {
     /// Takes it for an engine, if it is in a state that `is_fit`.
@@ -158,12 +167,56 @@ enum What {
     Fetch,
 }
 
-/// The same, and which part of the core told it to.
+/// The same, with the lines of which caches, and which part of the core told it to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Work {
     part: usize,
     what: What,
     of: VcoreId,
+    levels: Levels,
+    /// Since when.
+    begun: u64,
+    /// So many ticks behind that it was seen at work last.
+    seen: u64,
+}
+
+/// What the engine of a core is at, and how long its logs take.
+#[derive(Clone, Copy, Default, Debug)]
+struct Engine {
+    work: Option<Work>,
+    /// Ticks of a log, by caches, as it was seen.
+    takes: [u64; 2],
+}
+
+impl Engine {
+    fn takes(&mut self, levels: Levels) -> &mut u64 {
+        match levels {
+            Levels::L2 => &mut self.takes[0],
+            Levels::L2AndL3 => &mut self.takes[1],
+        }
+    }
+
+    /// It is still at work `now`: in how many ticks it should be looked at again.
+    fn goes_on(&mut self, now: u64) -> u64 {
+        let Some(work) = &mut self.work else { return LOOK_TICKS };
+        work.seen = now.saturating_sub(work.begun);
+        let Work { what, levels, seen, .. } = *work;
+        let takes = if what == What::Log { *self.takes(levels) } else { 0 };
+        // An eighth early, or nobody would see that it takes less than it did.
+        (takes - takes / 8).saturating_sub(seen).max(LOOK_TICKS)
+    }
+
+    /// It has done by `now` what it was told.
+    fn is_done(&mut self, now: u64) -> Option<Work> {
+        let work = self.work.take()?;
+        if work.what == What::Log {
+            let most = now.saturating_sub(work.begun);
+            let takes = self.takes(work.levels);
+            // Where nobody was there, it was seen late.
+            *takes = most.min(work.seen.saturating_add(LOOK_TICKS).max(*takes));
+        }
+        Some(work)
+    }
 }
 
 /// Who is on a core, or on a part of a split one.
@@ -177,7 +230,9 @@ struct Runner {
     visits: [Visit; THREADS],
     /// Its lines are to be fetched once the engine is free.
     is_wanted: bool,
-    /// The thread that sees whether it is.
+    /// The engine logs who was here before, as far as anybody has seen here.
+    is_logging: bool,
+    /// The thread that sees whether it is free.
     looker: Option<usize>,
 }
 
@@ -190,6 +245,10 @@ struct Stay {
     was_away: bool,
     /// What it was to have.
     way: Way,
+    /// How many of the vcore's stays were over.
+    behind: u64,
+    /// Whether it has that.
+    is_as_meant: bool,
     /// When a vCPU of it left last.
     left: u64,
     /// The longest of its visits, in ticks.
@@ -236,8 +295,8 @@ pub struct Tables {
     tables: Vec<Table>,
     /// By part of a core.
     runners: Vec<Lock<Runner>>,
-    /// By core, what its engine was told. Taken behind the lock of a part.
-    engines: Vec<Lock<Option<Work>>>,
+    /// By core. Taken behind the lock of a part.
+    engines: Vec<Lock<Engine>>,
 }
 
 impl Tables {
@@ -272,25 +331,28 @@ impl Tables {
         };
         let tables = (0..vcores.len()).map(table).collect::<Option<Vec<_>>>().ok_or(NoMemory)?;
         let runners = (0..threads).map(|_| Lock::new(Runner::default())).collect();
-        let engines = (0..threads).map(|_| Lock::new(None)).collect();
+        let engines = (0..threads).map(|_| Lock::new(Engine::default())).collect();
         Ok(Some(Self { what, vcores, tables, runners, engines }))
     }
 
-    /// What the next stay of a vcore has.
-    fn way(&self, table: &Table) -> Way {
+    /// What the next stay of a vcore has, behind how many that are over.
+    fn way(&self, table: &Table) -> (Way, u64) {
         match self.what {
-            Use::Always(levels) => Some(levels),
-            Use::Adaptive => table.learning.lock().way(),
+            Use::Always(levels) => (Some(levels), 0),
+            Use::Adaptive => {
+                let learning = table.learning.lock();
+                (learning.way(), learning.stays())
+            }
         }
     }
 
-    /// Notes that the engine has done what it was told, if it has.
-    fn look(&self, hal: &impl PrefetchEngine, engine: &mut Option<Work>) {
-        if let Some(work) = *engine
+    /// Notes that the engine has done what it was told, if it has by `now`.
+    fn look(&self, hal: &impl PrefetchEngine, engine: &mut Engine, now: u64) {
+        if engine.work.is_some()
             && !hal.is_at_work()
+            && let Some(work) = engine.is_done(now)
         {
-            self.of(work.of).give_back(WHOLE);
-            *engine = None;
+            self.of(work.of).give_back(whole(work.levels));
         }
     }
 
@@ -319,22 +381,30 @@ impl Tables {
             *visit = Visit { stay: stay.number, ..Visit::default() };
         }
         visit.entered = (now, hal.completed());
-        if !runner.is_wanted {
+        if !runner.is_wanted && !runner.is_logging {
             return None;
         }
         let engine = &mut *self.engines[place.core].lock();
-        self.look(hal, engine);
-        if engine.is_some() {
+        self.look(hal, engine, now);
+        let is_own_log = |work: Work| work.part == place.part && work.what == What::Log;
+        runner.is_logging = engine.work.is_some_and(is_own_log);
+        if engine.work.is_some() {
+            if !runner.is_wanted && !runner.is_logging {
+                return None;
+            }
             let looker = *runner.looker.get_or_insert(place.thread);
-            return (looker == place.thread).then_some(LOOK_TICKS);
+            return (looker == place.thread).then(|| engine.goes_on(now));
         }
-        runner.is_wanted = false;
-        // Whose the core is.
-        let last = runner.last.expect("it has come");
+        if !core::mem::take(&mut runner.is_wanted) {
+            return None;
+        }
+        let (last, levels) = runner.last.zip(runner.stay.way)?;
         let table = self.of(last);
-        if table.take(|state| state == WHOLE) {
+        if table.take(|state| state == whole(levels)) {
             hal.begin_fetch(table.address, lpid);
-            *engine = Some(Work { part: place.part, what: What::Fetch, of: last });
+            let (part, what) = (place.part, What::Fetch);
+            engine.work = Some(Work { part, what, of: last, levels, begun: now, seen: 0 });
+            runner.stay.is_as_meant = true;
         }
         None
     }
@@ -349,16 +419,18 @@ impl Tables {
         now: u64,
     ) {
         let engine = &mut *self.engines[place.core].lock();
-        self.look(hal, engine);
-        self.leaves(hal, place.part, runner, engine);
+        self.look(hal, engine, now);
+        self.leaves(hal, place.part, runner, engine, now);
         let table = self.of(vcore);
         let was_away = now.saturating_sub(table.left.load(Ordering::Relaxed)) >= SHORT_TICKS;
-        let way = self.way(table);
+        let (way, behind) = self.way(table);
         let is_logged = table.state.load(Ordering::Relaxed) != EMPTY;
         runner.is_wanted = was_away && way.is_some() && is_logged;
+        runner.is_logging = engine.work.is_some();
         runner.last = Some(vcore);
         let number = runner.stay.number + 1;
-        runner.stay = Stay { number, was_away, way, ..Stay::default() };
+        let is_as_meant = way.is_none();
+        runner.stay = Stay { number, was_away, way, behind, is_as_meant, ..Stay::default() };
     }
 
     /// The vCPU that entered there leaves `now`, before anything else is done.
@@ -383,12 +455,13 @@ impl Tables {
         hal: &impl PrefetchEngine,
         part: usize,
         runner: &Runner,
-        engine: &mut Option<Work>,
+        engine: &mut Engine,
+        now: u64,
     ) {
         let Some(last) = runner.last else { return };
         let (table, stay) = (self.of(last), &runner.stay);
         table.left.store(stay.left, Ordering::Relaxed);
-        if engine.is_some_and(|work| work.part == part && work.what == What::Fetch) {
+        if engine.work.is_some_and(|work| work.part == part && work.what == What::Fetch) {
             self.end(hal, engine);
         }
         if !stay.is_long() {
@@ -397,22 +470,23 @@ impl Tables {
         if matches!(self.what, Use::Adaptive) && stay.was_away {
             let learning = &mut *table.learning.lock();
             // It may have gone to another core, and come from there, before somebody came here.
-            if learning.way() == stay.way {
-                learning.note(stay.done, stay.ticks);
+            if learning.stays() == stay.behind {
+                learning.note(stay.done, stay.ticks, stay.is_as_meant);
             }
         }
-        if let Some(levels) = self.way(table)
-            && engine.is_none()
+        if let (Some(levels), _) = self.way(table)
+            && engine.work.is_none()
             && table.take(|state| state != BUSY)
         {
             hal.begin_log(table.address, levels);
-            *engine = Some(Work { part, what: What::Log, of: last });
+            let what = What::Log;
+            engine.work = Some(Work { part, what, of: last, levels, begun: now, seen: 0 });
         }
     }
 
     /// Ends what the engine is at, which leaves nothing of use.
-    fn end(&self, hal: &impl PrefetchEngine, engine: &mut Option<Work>) {
-        let Some(work) = engine.take() else { return };
+    fn end(&self, hal: &impl PrefetchEngine, engine: &mut Engine) {
+        let Some(work) = engine.work.take() else { return };
         match work.what {
             What::Log => hal.end_log(),
             What::Fetch => hal.end_fetch(),
@@ -433,8 +507,8 @@ impl Tables {
     /// Nothing enters any thread of the machine any more.
     pub fn ends(&self, hal: &impl PrefetchEngine, place: Place) {
         let engine = &mut *self.engines[place.core].lock();
-        self.look(hal, engine);
-        if engine.is_some_and(|work| work.part == place.part) {
+        self.look(hal, engine, 0);
+        if engine.work.is_some_and(|work| work.part == place.part) {
             self.end(hal, engine);
         }
     }

@@ -117,7 +117,7 @@ pub(super) unsafe fn set_up(firmware: &Firmware<'_>, reserved: &Reserved) {
                 _ => "",
             };
             stop(&format!(
-                "the heap has no room for tables of {vcpus} vCPUs; use fewer of them{advice}"
+                "the heap has no room for a table of each vcore of {vcpus} vCPUs; use fewer of them or more threads of each core{advice}"
             ));
         }
     };

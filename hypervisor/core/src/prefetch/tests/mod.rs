@@ -101,10 +101,11 @@ fn who_was_logged_is_fetched_once_the_log_of_the_one_before_is_whole() {
     let hal = Fake::new(0);
     let tables = tables(&hal);
     turn(&tables, &hal, 0, A);
-    // Nothing was logged of B, so that it need not look whether the engine is free.
-    assert_eq!(turn(&tables, &hal, 0, B), None);
+    // Nothing was logged of B; it looks all the same, so that A's table is not kept from other cores.
+    assert_eq!(turn(&tables, &hal, 0, B), Some(LOOK_TICKS));
     assert_eq!(told(&hal), [log(&tables, A)]);
     hal.is_engine_at_work.set(false);
+    assert_eq!(after(&tables, &hal, 1, 0, B), None);
     assert_eq!(turn(&tables, &hal, 0, A), Some(LOOK_TICKS));
     assert_eq!(turn(&tables, &hal, 0, A), Some(LOOK_TICKS));
     assert_eq!(told(&hal), [log(&tables, B)]);
@@ -127,8 +128,11 @@ fn a_fetch_under_way_is_ended_and_nothing_of_its_table_is_fetched_again() {
     assert_eq!(soon(B), None);
     assert_eq!(told(&hal), [Command::EndFetch]);
     turns(&tables, &hal, &[B]);
-    assert_eq!(turn(&tables, &hal, 0, A), None);
+    assert_eq!(turn(&tables, &hal, 0, A), Some(LOOK_TICKS));
     assert_eq!(told(&hal), [log(&tables, B)]);
+    hal.is_engine_at_work.set(false);
+    assert_eq!(soon(A), None);
+    assert_eq!(told(&hal), []);
     // What it has after a long stay is.
     turns(&tables, &hal, &[A, B]);
     assert_eq!(told(&hal), [log(&tables, A)]);
@@ -190,6 +194,59 @@ fn a_table_is_one_engines_at_a_time() {
     hal.is_engine_at_work.set(false);
     turn(&tables, &hal, 1, A);
     assert_eq!(told(&hal), [log(&tables, B), log(&tables, C), fetch(&tables, A)]);
+}
+
+/// Who comes and wants no fetch looks too, so that a table is not kept from other cores for as long as it stays.
+#[test]
+fn whoever_comes_gives_back_the_table_of_the_one_before() {
+    let hal = Fake::new(0);
+    let tables = tables(&hal);
+    turn(&tables, &hal, 0, A);
+    assert_eq!(turn(&tables, &hal, 0, C), Some(LOOK_TICKS));
+    assert_eq!(after(&tables, &hal, LOOK_TICKS, 0, C), Some(LOOK_TICKS));
+    hal.is_engine_at_work.set(false);
+    assert_eq!(after(&tables, &hal, LOOK_TICKS, 0, C), None);
+    assert_eq!(told(&hal), [log(&tables, A)]);
+    turn(&tables, &hal, 1, B);
+    turn(&tables, &hal, 1, A);
+    hal.is_engine_at_work.set(false);
+    turn(&tables, &hal, 1, A);
+    assert_eq!(told(&hal), [log(&tables, B), fetch(&tables, A)]);
+}
+
+/// The first look comes when a log is whole that takes as long as those before, a little early; then one comes after
+/// the other.
+#[test]
+fn looks_come_when_a_log_should_be_whole() {
+    let hal = Fake::new(0);
+    let tables = tables(&hal);
+    turn(&tables, &hal, 0, A);
+    // Each takes so long; the looks at it, from its begin on.
+    let looks_at = |takes: u64, vcpu| {
+        let (mut looks, mut passed) = (Vec::new(), 0);
+        let mut next = turn(&tables, &hal, 0, vcpu);
+        while let Some(ticks) = next {
+            passed += ticks;
+            looks.push(passed);
+            hal.is_engine_at_work.set(passed < takes);
+            next = after(&tables, &hal, ticks, 0, vcpu);
+        }
+        hal.is_engine_at_work.set(false);
+        looks
+    };
+    let takes = 5 * LOOK_TICKS;
+    assert_eq!(looks_at(takes, B), [1, 2, 3, 4, 5].map(|number| number * LOOK_TICKS));
+    let early = |ticks: u64| ticks - ticks / 8;
+    let second = early(takes) + LOOK_TICKS;
+    assert_eq!(looks_at(takes, A), [early(takes), second]);
+    // Where one takes less, the next looks come earlier; where nobody was there, nothing is learned.
+    assert_eq!(looks_at(LOOK_TICKS, B), [early(second)]);
+    let third = early(early(second));
+    assert_eq!(looks_at(LOOK_TICKS, A), [third]);
+    turn(&tables, &hal, 0, B);
+    hal.is_engine_at_work.set(false);
+    after(&tables, &hal, 1000 * SHORT_TICKS, 0, B);
+    assert_eq!(looks_at(LOOK_TICKS, A), [early(third)]);
 }
 
 /// Two subcores of a thread.
@@ -343,7 +400,9 @@ fn vcpus_that_share_a_core_are_logged_and_fetched_together() {
         exits(thread);
     }
     assert_eq!(told(&hal), []);
-    for thread in 0..4 {
+    // Nothing of the second was logged; one of it looks all the same, for the table's sake.
+    assert_eq!(enters(0, 4), Some(LOOK_TICKS));
+    for thread in 1..4 {
         assert_eq!(enters(thread, 4 + thread as u32), None);
     }
     assert_eq!(told(&hal), [log(&tables, first)]);
