@@ -26,6 +26,7 @@ mod payload {
     use arch::marker::{Mark, Region};
     use arch::papr::Hypercall;
     use rt::stream::KERNELS;
+    use spin::Mutex;
 
     rt::main!(memory_load);
 
@@ -270,6 +271,9 @@ mod payload {
         }
     }
 
+    /// By vCPU, the memory that it has.
+    static MEMORY: [Mutex<Option<&'static mut [u64]>>; rt::VCPUS_MAX as usize] =
+        [const { Mutex::new(None) }; rt::VCPUS_MAX as usize];
     /// What the others do: the loads or lines of a job, whether it is STREAM, and the kernel of the first one's period.
     static LENGTH: AtomicU64 = AtomicU64::new(0);
     static IS_STREAM: AtomicBool = AtomicBool::new(false);
@@ -279,7 +283,7 @@ mod payload {
 
     /// What each other vCPU runs.
     fn beside(number: u32) {
-        let words = rt::take_given(number).expect("it was given memory");
+        let words = MEMORY[number as usize].lock().take().expect("it was given memory");
         let job = LENGTH.load(SeqCst);
         if IS_STREAM.load(SeqCst) {
             go_along(&mut Stream::new(words, job as usize));
@@ -313,7 +317,7 @@ mod payload {
         LENGTH.store(job, SeqCst);
         IS_STREAM.store(way == "stream", SeqCst);
         for (number, part) in (1..vcpus).zip(others.chunks_exact_mut(count)) {
-            rt::give(number, part);
+            *MEMORY[number as usize].lock() = Some(part);
             assert_eq!(rt::start_vcpu(number, beside), 0, "start-cpu");
         }
         match way {

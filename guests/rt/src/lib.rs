@@ -65,7 +65,7 @@ pub use self::{
         hypercall_outputs, power_off,
     },
     idle::{sleep, take_naps},
-    rtas::{give, is_stopped, rtas_call, start_vcpu, stop_self, take_given},
+    rtas::{is_stopped, rtas_call, start_vcpu, stop_self},
     start::VCPUS_MAX,
     translation::{enable_translation, join_translation, share_with_users},
 };

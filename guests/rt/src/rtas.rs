@@ -1,7 +1,6 @@
 //! RTAS calls, and the other vCPUs that are started by one.
 
-use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use arch::papr::{Hypercall, rtas};
 
@@ -62,38 +61,4 @@ extern "C" fn rt_secondary_start(number: u64) -> ! {
 pub fn stop_self() -> ! {
     let [status] = rtas_call(rtas::STOP_SELF, &[]);
     panic!("stop-self returned {status}");
-}
-
-/// By vCPU, memory that waits for it.
-static GIVEN: [Given; VCPUS_MAX as usize] =
-    [const { Given { start: AtomicPtr::new(null_mut()), words: AtomicUsize::new(0) } };
-        VCPUS_MAX as usize];
-
-struct Given {
-    start: AtomicPtr<u64>,
-    words: AtomicUsize,
-}
-
-/// Gives memory to the vCPU `number`, before it starts, which [takes](take_given) it.
-///
-/// # Panics
-/// If it has not taken what it was given before.
-pub fn give(number: u32, memory: &'static mut [u64]) {
-    let given = &GIVEN[number as usize];
-    assert!(
-        given.start.load(Ordering::Acquire).is_null(),
-        "vCPU {number} has not taken its memory"
-    );
-    given.words.store(memory.len(), Ordering::Relaxed);
-    given.start.store(memory.as_mut_ptr(), Ordering::Release);
-}
-
-/// What the vCPU `number` was given, once.
-#[must_use]
-pub fn take_given(number: u32) -> Option<&'static mut [u64]> {
-    let given = &GIVEN[number as usize];
-    let start = given.start.swap(null_mut(), Ordering::Acquire);
-    let words = given.words.load(Ordering::Relaxed);
-    // SAFETY: `give` had it for good, and whoever finds the pointer has taken it out.
-    (!start.is_null()).then(|| unsafe { core::slice::from_raw_parts_mut(start, words) })
 }
