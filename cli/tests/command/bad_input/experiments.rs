@@ -43,6 +43,11 @@ fn experiment_files() {
         ),
         (
             "expect = ''\n",
+            "expect = ''\npolicy = { prefetch = 'faithful', threads_per_core = 4 }\n",
+            "bad.toml:12: with `prefetch = \"faithful\"` one thread of a core runs partitions; write 1, or leave this out",
+        ),
+        (
+            "expect = ''\n",
             "expect = ''\nset = ['scoreboard=newest']\n",
             "bad.toml:12: `scoreboard=newest`: the value is a number",
         ),

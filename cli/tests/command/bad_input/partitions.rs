@@ -34,11 +34,6 @@ fn partition_files() {
         ),
         (
             "[[partition]]",
-            "policy = { prefetch = 'faithful', threads_per_core = 4 }\n[[partition]]",
-            "bad.toml:1: with `prefetch = \"faithful\"` one thread of a core runs partitions; write 1, or leave this out",
-        ),
-        (
-            "[[partition]]",
             "policy = { one_partition_per_core = true, threads_per_core = 2 }\n[[partition]]",
             "bad.toml:1: with `one_partition_per_core` one thread of a core runs partitions; write 1, or leave this out",
         ),
