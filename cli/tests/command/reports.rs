@@ -84,15 +84,15 @@ fn the_json_carries_every_check_under_documented_keys() {
 fn half_the_quantum_is_what_a_run_with_that_quantum_says() {
     let folder = Folder::new();
     two_threads(&folder);
-    let whole = report(&folder, "EXPERIMENT --machine two.toml");
-    let half = report(&folder, "EXPERIMENT --machine two.toml --quantum 50");
+    let whole = report(&folder, "EXPERIMENT --machine two.toml --values-only");
+    let half = report(&folder, "EXPERIMENT --machine two.toml --values-only --quantum 50");
     let cycles = |report: &Value, variant: &str| {
         let rows = report["rows"].as_array().unwrap().iter();
         let mut rows = rows.filter(|row| row["variant"] == variant);
         let row = rows.find(|row| row["metric"] == "cycles_per_hypercall").unwrap();
         row["value"].as_f64().unwrap()
     };
-    let line = format!("run {} --machine two.toml", short_experiment(&folder));
+    let line = format!("run {} --machine two.toml --values-only", short_experiment(&folder));
     let text = String::from_utf8(folder.command(&line).output().unwrap().stdout).unwrap();
     for variant in ["immediate-translated", "immediate-real"] {
         let checked = &whole["variants"][variant]["half_quantum"];
@@ -107,7 +107,7 @@ fn half_the_quantum_is_what_a_run_with_that_quantum_says() {
         );
         assert!(text.contains(&expected), "no {expected:?} in\n{text}");
     }
-    let alone = report(&folder, "EXPERIMENT");
+    let alone = report(&folder, "EXPERIMENT --values-only");
     assert_eq!(
         alone["variants"]["immediate-real"]["half_quantum"],
         Value::Null,
@@ -119,7 +119,7 @@ fn half_the_quantum_is_what_a_run_with_that_quantum_says() {
 fn looking_changes_no_figure() {
     let folder = Folder::new();
     two_threads(&folder);
-    for machine in ["", " --machine two.toml"] {
+    for machine in ["", " --machine two.toml --values-only"] {
         let plain = report(&folder, &format!("EXPERIMENT{machine}"));
         let watched = report(&folder, &format!("EXPERIMENT{machine} --explain --out files"));
         assert_eq!(plain, watched);
