@@ -29,6 +29,7 @@ use alloc::vec::Vec;
 
 use arch::address::RealAddress;
 use arch::bundle::{PREFETCH, PrefetchPolicy};
+use arch::processor::Processor;
 use arch::record::Learned;
 use arch::registers::mppr;
 use dtoolkit::fdt::Fdt;
@@ -158,7 +159,7 @@ pub struct Place {
 }
 
 /// Threads of a POWER8's core.
-pub const THREADS: usize = 8;
+pub const THREADS: usize = 1 << Processor::Power8.facts().pir.core_shift;
 
 /// What an engine is at, with the table of a vcore.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
