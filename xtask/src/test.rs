@@ -12,7 +12,7 @@ use crate::loom::{self, loom};
 use crate::workspace::{Workspace, run};
 
 /// Random cases of each property, and of each instruction compared with QEMU, in a nightly run. The
-/// usual numbers are 256 and 300.
+/// usual numbers are 256 and 150.
 pub(crate) const NIGHTLY_CASES: &str = "20000";
 /// Rounds of each vCPU in the storm of random exits in a nightly run; about nine exits each.
 const NIGHTLY_STORM_ROUNDS: &str = "200000";

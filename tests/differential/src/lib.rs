@@ -110,7 +110,7 @@ pub enum Error {
     Qemu(#[from] QemuError),
 }
 
-/// Cases for each instruction on every push. Each entry of the list of disagreements occurs in so many.
+/// Cases for each instruction by default. Each entry of the list of disagreements occurs in so many.
 pub const USUAL_CASES: usize = 300;
 
 /// Instructions of problem state that cannot be compared: they leave the program, depend on time,
@@ -126,8 +126,10 @@ const NOT_COMPARED: &[Mnemonic] = &[
     Mnemonic::Mfbhrbe,
 ];
 
-/// How many of each instruction's interrupts are compared with a signal; each costs a process.
+/// How many of a batch's interrupts are compared with a signal at most; each costs a process.
 const SIGNALS: usize = 10;
+/// In a small batch, one for so many cases.
+const CASES_OF_A_SIGNAL: usize = 15;
 /// Cases in one guest program.
 const BATCH: usize = 5000;
 
@@ -212,6 +214,7 @@ impl Bench {
             ByteOrder::Little => &mut self.little,
             ByteOrder::Big => &mut self.big,
         };
+        let signals = SIGNALS.min(cases.len().div_ceil(CASES_OF_A_SIGNAL));
         let mut completed = Vec::new();
         let mut alone = Vec::new();
         for case in cases {
@@ -227,7 +230,7 @@ impl Bench {
             }
         }
         // What does not complete ends the program, so it is asked alone.
-        let batches = alone.chunks(1).take(SIGNALS).chain([completed.as_slice()]);
+        let batches = alone.chunks(1).take(signals).chain([completed.as_slice()]);
         for batch in batches {
             let answers = qemu.run(batch)?;
             for ((case, address), answer) in
