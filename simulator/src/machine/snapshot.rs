@@ -32,7 +32,7 @@ pub enum SnapshotError {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Saved {
+struct Saved<'a> {
     description: Description,
     seed: u64,
     threads: Vec<Thread>,
@@ -47,14 +47,16 @@ struct Saved {
     timing: Option<Box<Timing>>,
     timed: Option<Box<Timing>>,
     plans: Vec<(Mark, Plan)>,
-    frames: Vec<Frame>,
+    #[serde(borrow)]
+    frames: Vec<Frame<'a>>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Frame {
+struct Frame<'a> {
     number: usize,
     flags: u8,
-    contents: Vec<u8>,
+    #[serde(borrow, with = "serde_bytes")]
+    contents: &'a [u8],
 }
 
 impl Machine {
@@ -76,7 +78,7 @@ impl Machine {
             number,
             // The blocks that were decoded from it are not saved.
             flags: flags & !flags::CODE,
-            contents: contents.to_vec(),
+            contents,
         });
         let mut threads = threads.clone();
         siblings::tell(&mut threads, shared);
@@ -107,7 +109,7 @@ impl Machine {
     pub fn restore(bytes: &[u8]) -> Result<Self, SnapshotError> {
         let body = bytes.strip_prefix(&MAGIC).ok_or(SnapshotError::NotASnapshot)?;
         let damaged = |what: &str| SnapshotError::Damaged(what.to_owned());
-        let saved: Saved =
+        let saved: Saved<'_> =
             postcard::from_bytes(body).map_err(|fault| damaged(&fault.to_string()))?;
         let mut machine = Self::new(saved.description, saved.seed);
         let state = &mut machine.state;
@@ -124,7 +126,7 @@ impl Machine {
             return Err(damaged("threads and cores do not fit the description"));
         }
         for Frame { number, flags, contents } in saved.frames {
-            if !state.shared.memory.restore_frame(number, flags, &contents) {
+            if !state.shared.memory.restore_frame(number, flags, contents) {
                 return Err(damaged("a frame does not fit the memory"));
             }
         }
@@ -151,11 +153,12 @@ mod tests {
     use crate::{Description, Machine};
 
     /// Whether a snapshot of two threads is restored that was changed so.
-    fn is_restored(change: impl FnOnce(&mut Saved)) -> bool {
+    fn is_restored(change: impl FnOnce(&mut Saved<'_>)) -> bool {
         let text = include_str!("../../../machines/power9.toml")
             .replace("threads_per_core = 1", "threads_per_core = 2");
         let machine = Machine::new(Description::from_toml(&text).unwrap(), 1);
-        let mut saved: Saved = postcard::from_bytes(&machine.snapshot()[MAGIC.len()..]).unwrap();
+        let bytes = machine.snapshot();
+        let mut saved: Saved<'_> = postcard::from_bytes(&bytes[MAGIC.len()..]).unwrap();
         change(&mut saved);
         Machine::restore(&postcard::to_extend(&saved, MAGIC.to_vec()).unwrap()).is_ok()
     }
