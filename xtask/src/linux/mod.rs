@@ -290,8 +290,8 @@ fn packages(workspace: &Workspace, kernel: Kernel) -> Result<Packages> {
     let folder = workspace.target.join("linux");
     let (suite, package) = kernel.place();
     let client = Client::new(&folder, suite)?;
-    let package = client.newest(package)?;
-    let files = client.fetch(package.trim_start_matches("linux-"), &[&package])?;
+    let kernels = client.kernels(package)?;
+    let (package, files) = client.fetch_kernel(&kernels)?;
     let version = package.trim_start_matches("linux-image-");
     let image = files.join("boot").join(format!("vmlinux-{version}"));
     let user = Client::new(&folder, USER_SUITE)?.fetch("user", &USER_PACKAGES)?;

@@ -41,6 +41,9 @@ pub(super) const DISK_MODULES: [&str; 15] = [
 /// What KVM HV needs, in the order in which the kernel takes them.
 pub(super) const KVM_MODULES: [&str; 2] = ["kvm", "kvm-hv"];
 
+/// How the packages of kernels begin.
+const IMAGE: &str = "linux-image-";
+
 /// The package client for a suite.
 pub(super) struct Client {
     folder: PathBuf,
@@ -89,15 +92,44 @@ impl Client {
         command
     }
 
-    /// What the package `name` depends on: the newest of its kind.
-    pub(super) fn newest(&self, name: &str) -> Result<String> {
+    /// Kernels of the kind of which the package `name` depends on the newest; that one is first, and older ones that the
+    /// lists still have follow.
+    pub(super) fn kernels(&self, name: &str) -> Result<Vec<String>> {
         let text = output(self.command("apt-cache").args(["depends", "--important", name]));
         let text = text.unwrap_or_default();
         let depends = text.lines().find_map(|line| line.trim().strip_prefix("Depends: "));
         let hint = if self.is_updated { "" } else { "; `apt-get update` failed, see above" };
-        depends.map(str::to_owned).with_context(|| {
+        let newest = depends.with_context(|| {
             format!("the package client finds no {name} for {ARCHITECTURE} in {}{hint}", self.suite)
-        })
+        })?;
+        let names = output(self.command("apt-cache").args(["pkgnames", IMAGE]))?;
+        let mut older: Vec<_> = names
+            .lines()
+            .filter(|&other| other != newest)
+            .filter_map(|other| Some((version(other, name)?, other)))
+            .collect();
+        older.sort_unstable();
+        let older = older.into_iter().rev().map(|(_, name)| name);
+        Ok([newest].into_iter().chain(older).map(str::to_owned).collect())
+    }
+
+    /// Downloads the first of the kernels that the mirror has, as [`Client::fetch`] does: its package and its path. A mirror
+    /// may lack the one that its lists call the newest.
+    pub(super) fn fetch_kernel<'a>(&self, kernels: &'a [String]) -> Result<(&'a str, PathBuf)> {
+        let mut failures = Vec::new();
+        for kernel in kernels {
+            match self.fetch(kernel.trim_start_matches("linux-"), &[kernel]) {
+                Ok(files) => return Ok((kernel, files)),
+                Err(failure) => {
+                    eprintln!(
+                        "{kernel} could not be fetched; an older one is tried, if there is one"
+                    );
+                    failures.push(failure);
+                }
+            }
+        }
+        // The newest one's says most.
+        Err(failures.into_iter().next().expect("there is a newest one"))
     }
 
     /// Downloads packages that are not there yet and unpacks them into the folder `name`; its path.
@@ -135,6 +167,16 @@ impl Client {
     }
 }
 
+/// The numbers in a kernel's package, if it is of the kind of which `newest` depends on the newest.
+fn version(package: &str, newest: &str) -> Option<Vec<u64>> {
+    let kind = newest.strip_prefix(IMAGE)?;
+    let version = package.strip_prefix(IMAGE)?.strip_suffix(kind)?.strip_suffix('-')?;
+    let is_version = version.starts_with(|first: char| first.is_ascii_digit())
+        && version.matches('.').count() == 2;
+    let numbers = version.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok());
+    is_version.then(|| numbers.collect())
+}
+
 /// Copies the modules of [`DISK_MODULES`] and [`KVM_MODULES`] from a tree of folders into one folder.
 fn keep_modules(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
@@ -170,5 +212,30 @@ fn mirror() -> Result<String> {
             SYSTEM_SOURCES[0],
             SYSTEM_SOURCES[1]
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::version;
+
+    #[test]
+    fn kernels_are_told_by_kind_and_version() {
+        let of = |package| version(package, "linux-image-powerpc64le");
+        assert_eq!(of("linux-image-6.12.113+deb13-powerpc64le"), Some(vec![6, 12, 113, 13]));
+        assert_eq!(of("linux-image-6.1.0-54-powerpc64le"), Some(vec![6, 1, 0, 54]));
+        for other in [
+            "linux-image-6.12.113+deb13-powerpc64le-64k",
+            "linux-image-6.12-powerpc64le",
+            "linux-image-powerpc64le",
+            "linux-image-rt.1.2-powerpc64le",
+        ] {
+            assert_eq!(of(other), None, "{other}");
+        }
+        let of = |package| version(package, "linux-image-powerpc64le-64k");
+        assert!(
+            of("linux-image-6.12.113+deb13-powerpc64le-64k")
+                > of("linux-image-6.12.95+deb13-powerpc64le-64k")
+        );
     }
 }
