@@ -16,6 +16,7 @@ use arch::hash::{VirtualPage, segment};
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, mppr};
+use spin::Mutex;
 
 use crate::boot::firmware::Firmware;
 use crate::boot::mitigations::Mitigations;
@@ -90,6 +91,44 @@ pub struct Fake {
     pub logs_left: Cell<u64>,
     /// What guests do when they are entered, with which LPCR and until when.
     pub script: RefCell<Script>,
+    hash_tables: HashTables,
+}
+
+/// Hashed page tables of machines that are gone.
+static SPARE: Mutex<Vec<&'static [TableEntry]>> = Mutex::new(Vec::new());
+
+/// Hashed page tables that a machine has given out. They are there for good, as a real machine's are; but tests make
+/// thousands of machines, so that the next one gets them.
+#[derive(Debug, Default)]
+struct HashTables(RefCell<Vec<&'static [TableEntry]>>);
+
+impl HashTables {
+    /// An empty one.
+    fn give_out(&self, entries: usize) -> &'static [TableEntry] {
+        let spare = {
+            let mut spare = SPARE.lock();
+            let place = spare.iter().position(|table| table.len() == entries);
+            place.map(|place| spare.swap_remove(place))
+        };
+        let table = match spare {
+            Some(table) => {
+                for entry in table {
+                    entry.set_second(0);
+                    entry.give(0);
+                }
+                table
+            }
+            None => (0..entries).map(|_| TableEntry::zero()).collect::<Vec<_>>().leak(),
+        };
+        self.0.borrow_mut().push(table);
+        table
+    }
+}
+
+impl Drop for HashTables {
+    fn drop(&mut self) {
+        SPARE.lock().append(self.0.get_mut());
+    }
 }
 
 /// What stays in the processor until another vCPU enters.
@@ -156,6 +195,7 @@ impl Fake {
             is_engine_at_work: Cell::default(),
             completed: Cell::default(),
             logs_left: Cell::new(u64::MAX),
+            hash_tables: HashTables::default(),
             script: RefCell::new(Script(Box::new(|_, _, _, _| {
                 unreachable!("no guest is entered")
             }))),
@@ -304,8 +344,7 @@ impl Tables for Fake {
     }
 
     fn new_hash_table(&self, _: u32, bytes_log2: u32) -> Result<&'static [TableEntry], HalError> {
-        let entries = (0..1_usize << (bytes_log2 - 4)).map(|_| TableEntry::zero());
-        Ok(entries.collect::<Vec<_>>().leak())
+        Ok(self.hash_tables.give_out(1 << (bytes_log2 - 4)))
     }
 
     fn publish_entries(&self) {}
