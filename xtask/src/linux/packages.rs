@@ -92,8 +92,8 @@ impl Client {
         command
     }
 
-    /// Kernels of the kind of which the package `name` depends on the newest; that one is first, and older ones that the
-    /// lists still have follow.
+    /// Kernels of the kind of which the package `name` depends on the newest; that one is first, and older ones that
+    /// the lists still have follow.
     pub(super) fn kernels(&self, name: &str) -> Result<Vec<String>> {
         let text = output(self.command("apt-cache").args(["depends", "--important", name]));
         let text = text.unwrap_or_default();
@@ -113,8 +113,8 @@ impl Client {
         Ok([newest].into_iter().chain(older).map(str::to_owned).collect())
     }
 
-    /// Downloads the first of the kernels that the mirror has, as [`Client::fetch`] does: its package and its path. A mirror
-    /// may lack the one that its lists call the newest.
+    /// Downloads the first of the kernels that the mirror has, as [`Client::fetch`] does: its package and its path. A
+    /// mirror may lack the one that its lists call the newest.
     pub(super) fn fetch_kernel<'a>(&self, kernels: &'a [String]) -> Result<(&'a str, PathBuf)> {
         let mut failures = Vec::new();
         for kernel in kernels {
