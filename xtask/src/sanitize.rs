@@ -3,10 +3,9 @@
 //! AddressSanitizer runs the tests of core, and of hal's and the payloads' run time's portable halves.
 //! Miri sees more; it is no part of a stable toolchain, so a run without it says so.
 
-use std::fs;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use crate::outcome::Outcome;
 use crate::toolchain::host;
@@ -14,9 +13,6 @@ use crate::workspace::{Workspace, output, run};
 
 /// What is tested.
 const PACKAGES: [&str; 3] = ["hypervisor-core", "hypervisor-hal", "guest-rt"];
-/// Functions that keep what they allocate: the fake machine's hashed page tables are there as long as the program, as
-/// the machine's own are.
-const KEEPS: &str = "leak:new_hash_table\n";
 /// Random cases of each property under Miri, which is a thousand times slower.
 const CASES_UNDER_MIRI: &str = "4";
 /// What brings it.
@@ -50,11 +46,7 @@ pub(crate) fn address(workspace: &Workspace) -> Result<String> {
     command.args(["test", "--quiet", "--lib", "--target", &host()?, "--target-dir"]);
     // A test asks for more memory than there is, and for an error.
     command.env("ASAN_OPTIONS", "allocator_may_return_null=1");
-    let folder = workspace.target.join("sanitize");
-    let keeps = folder.join("keeps");
-    fs::create_dir_all(&folder).and_then(|()| fs::write(&keeps, KEEPS)).context("sanitize")?;
-    command.env("LSAN_OPTIONS", format!("suppressions={}", keeps.display()));
-    run(command.arg(folder).args(packages()))?;
+    run(command.arg(workspace.target.join("sanitize")).args(packages()))?;
     Ok(PACKAGES.join(", "))
 }
 
