@@ -105,21 +105,16 @@ struct HashTables(RefCell<Vec<&'static [TableEntry]>>);
 impl HashTables {
     /// An empty one.
     fn give_out(&self, entries: usize) -> &'static [TableEntry] {
-        let spare = {
-            let mut spare = SPARE.lock();
-            let place = spare.iter().position(|table| table.len() == entries);
-            place.map(|place| spare.swap_remove(place))
-        };
-        let table = match spare {
-            Some(table) => {
-                for entry in table {
-                    entry.set_second(0);
-                    entry.give(0);
-                }
-                table
-            }
-            None => (0..entries).map(|_| TableEntry::zero()).collect::<Vec<_>>().leak(),
-        };
+        let mut spare = SPARE.lock();
+        let place = spare.iter().position(|table| table.len() == entries);
+        let old = place.map(|place| spare.swap_remove(place));
+        drop(spare);
+        for entry in old.into_iter().flatten() {
+            entry.set_second(0);
+            entry.give(0);
+        }
+        let new = || (0..entries).map(|_| TableEntry::zero()).collect::<Vec<_>>().leak();
+        let table = old.unwrap_or_else(|| new());
         self.0.borrow_mut().push(table);
         table
     }
@@ -630,5 +625,28 @@ impl Enter for Fake {
         let mut processor = self.processor.borrow_mut();
         let supervisor = &mut processor.as_mut().expect("its registers were loaded").supervisor;
         (supervisor.srr0, supervisor.srr1) = (srr0, srr1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Fake;
+    use crate::hal::Tables;
+
+    #[test]
+    fn the_next_machine_gets_an_empty_table() {
+        // No other test has tables of this size.
+        let table = |fake: &Fake| fake.new_hash_table(1, 9).unwrap();
+        let first = Fake::new(0);
+        let old = table(&first);
+        assert_ne!(old.as_ptr(), table(&first).as_ptr());
+        old[3].set_second(5);
+        old[3].give(7);
+        drop(first);
+        let next = Fake::new(0);
+        let both = [table(&next), table(&next)];
+        assert!(both.iter().any(|table| table.as_ptr() == old.as_ptr()));
+        let mut entries = both.into_iter().flatten();
+        assert!(entries.all(|entry| (entry.first(), entry.second()) == (0, 0)));
     }
 }

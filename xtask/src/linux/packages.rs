@@ -116,20 +116,18 @@ impl Client {
     /// Downloads the first of the kernels that the mirror has, as [`Client::fetch`] does: its package and its path. A
     /// mirror may lack the one that its lists call the newest.
     pub(super) fn fetch_kernel<'a>(&self, kernels: &'a [String]) -> Result<(&'a str, PathBuf)> {
-        let mut failures = Vec::new();
-        for kernel in kernels {
-            match self.fetch(kernel.trim_start_matches("linux-"), &[kernel]) {
-                Ok(files) => return Ok((kernel, files)),
-                Err(failure) => {
-                    eprintln!(
-                        "{kernel} could not be fetched; an older one is tried, if there is one"
-                    );
-                    failures.push(failure);
-                }
+        let fetch = |kernel: &'a String| {
+            let files = self.fetch(kernel.trim_start_matches("linux-"), &[kernel])?;
+            Ok((kernel.as_str(), files))
+        };
+        let (oldest, newer) = kernels.split_last().expect("there is a newest one");
+        for kernel in newer {
+            match fetch(kernel) {
+                Err(failure) => eprintln!("{failure:#}; trying the next older kernel"),
+                fetched => return fetched,
             }
         }
-        // The newest one's says most.
-        Err(failures.into_iter().next().expect("there is a newest one"))
+        fetch(oldest)
     }
 
     /// Downloads packages that are not there yet and unpacks them into the folder `name`; its path.
