@@ -59,7 +59,7 @@ counts! {
     time_ran_us: "time" "ran" "us";
     /// Microseconds of these that passed in the hypervisor.
     time_in_the_hypervisor_us: "time" "in the hypervisor" "us";
-    /// How often a vCPU's slice ended while it ran.
+    /// How often the hypervisor made a vCPU leave that ran: mostly as its slice was over.
     time_preempted: "time" "preempted" "";
     /// Exits by the hypervisor's decrementer.
     time_decrementer_exits: "time" "decrementer exits" "";

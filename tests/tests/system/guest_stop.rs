@@ -79,6 +79,29 @@ fn a_partition_that_stops_leaves_its_hardware_thread_to_others() {
     assert!(ran("stops") < 400, "{text}");
 }
 
+/// A vCPU that has the hardware thread for itself comes out every 131 ms, so that no doorbell that fails to interrupt its
+/// guest, as QEMU's does, leaves others waiting for good.
+#[test]
+fn a_vcpu_that_nothing_calls_comes_out_all_the_same() {
+    const WAITS: u64 = 2 + 10;
+    const LONGEST_STAY: u64 = (1 << 26) - 1;
+    let ticks = 3 * LONGEST_STAY / 2;
+    let system = system_of(&format!(
+        "[[partition]]\nname = \"stops\"\npayload = \"idle\"\nmemory = \"16 MiB\"\nvcpus = 1\n\
+         features = {{ guest-stop = 1 }}\n\
+         arguments = \"test=timer state=stop samples=2 ticks={ticks} chance=1\"\n",
+    ));
+    let mut machine = on_simulator::start(&system).unwrap_or_else(|failure| panic!("{failure}"));
+    let state = machine.run(u64::MAX, &mut NoObserver);
+    assert!(matches!(state, RunState::PoweredOff), "{state:?}");
+    let console = machine.take_console_output();
+    let exits = record(&console).partitions[0].counts["time_decrementer_exits"];
+    let text = String::from_utf8_lossy(&console);
+    assert!(text.contains("idle: timer, 2 samples, 0 spurious interrupts"), "{text}");
+    // A wait of one and a half such stays has one in it, or two, by when the stay began.
+    assert!((WAITS..=2 * WAITS).contains(&exits), "{exits} exits\n{text}");
+}
+
 /// What wakes the vCPU comes at every moment of its way into the `stop`, and out of the one before.
 #[test]
 fn no_wake_up_is_lost_whenever_it_comes() {

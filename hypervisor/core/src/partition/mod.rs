@@ -282,7 +282,7 @@ pub struct Statistics {
     pub inside: u64,
     /// How often it was started anew.
     pub restarts: u64,
-    /// How often a vCPU's slice ended while it ran.
+    /// How often the hypervisor made a vCPU leave that ran: mostly as its slice was over.
     pub preempted: u64,
 }
 

@@ -16,7 +16,7 @@ use hypervisor_core::facilities::{Demanded, Monitor, NOTHING};
 use hypervisor_core::partition::Common;
 use hypervisor_core::vcpu::registers::{Registers, Supervisor};
 
-use super::core_registers::DECREMENTER_MAX;
+use super::core_registers::LONGEST_STAY;
 use super::facilities::{Moves, load_monitor};
 use super::residents::set_virtual_time;
 use crate::host_state::HOST_LPCR;
@@ -341,7 +341,7 @@ pub(super) fn load(from: &Registers, common: Common, until: u64, without: Excess
         write::<{ spr::SPRG3 }>(supervisor.sprg3);
         switch_context(u64::from(common.lpid), common.lpcr, supervisor.pidr, without);
         let now = read::<{ spr::TB }>();
-        write::<{ spr::HDEC }>(until.saturating_sub(now).clamp(1, DECREMENTER_MAX));
+        write::<{ spr::HDEC }>(until.saturating_sub(now).clamp(1, LONGEST_STAY));
         let expires = supervisor.decrementer_expires;
         write::<{ spr::DEC }>(expires.wrapping_sub(now.wrapping_add(common.timebase_offset)));
         write::<{ spr::DAR }>(supervisor.dar);

@@ -8,9 +8,13 @@ use hypervisor_core::partition::Common;
 use hypervisor_core::vcpu::registers::{Registers, Supervisor};
 
 use super::super::segments::{self, is_hashed};
-use super::DECREMENTER_MAX;
 use crate::host_space::region;
 use crate::registers::{isync, ptesync, read, spr, write};
+
+/// The largest value that the hypervisor decrementer is given for a vCPU, 131 ms of a 512 MHz time base: it comes out
+/// every so often even if it has no time to leave, so that a doorbell that interrupts nobody, as on QEMU where the guest has
+/// MSR\[EE\]=0, is late and not lost.
+pub(in super::super) const LONGEST_STAY: u64 = (1 << 26) - 1;
 
 /// This thread alone takes back a partition's translations by `tlbiel`.
 pub(in super::super) use crate::host_state::per_cpu::own_index as home;
@@ -100,12 +104,12 @@ pub(in super::super) unsafe fn set_virtual_time(virtual_time: u64) {
     unsafe { write::<{ spr::VTB }>(virtual_time) };
 }
 
-/// The vCPU that enters has to come out at the time `until`; it is `now`.
+/// The vCPU that enters has to come out at the time `until`, or in [`LONGEST_STAY`] if that is sooner; it is `now`.
 ///
 /// # Safety
 /// Only before that one is entered.
 #[inline(always)]
 pub(in super::super) unsafe fn set_timer(until: u64, now: u64) {
     // SAFETY: the caller's promise.
-    unsafe { write::<{ spr::HDEC }>(until.saturating_sub(now).clamp(1, DECREMENTER_MAX)) };
+    unsafe { write::<{ spr::HDEC }>(until.saturating_sub(now).clamp(1, LONGEST_STAY)) };
 }

@@ -142,6 +142,10 @@ pub(in super::super) unsafe fn set_virtual_time(seen: u64) {
     }
 }
 
+/// The largest value that the hypervisor decrementer is given for a vCPU, 4.2 s: a call is an external interrupt here, which no
+/// guest keeps out.
+pub(in super::super) const LONGEST_STAY: u64 = DECREMENTER_MAX;
+
 /// The vCPU that enters has to come out at the time `until`; it is `now`. The decrementer expires when the first one of
 /// the core has to.
 ///
@@ -153,7 +157,7 @@ pub(in super::super) unsafe fn set_timer(until: u64, now: u64) {
     DUE[home][number()].store(until, Ordering::Relaxed);
     let due = DUE[home].iter().map(|due| due.load(Ordering::Relaxed)).min().unwrap_or(until);
     // SAFETY: all threads of the core that are in their guests come out then.
-    unsafe { write::<{ spr::HDEC }>(due.saturating_sub(now).clamp(1, DECREMENTER_MAX)) };
+    unsafe { write::<{ spr::HDEC }>(due.saturating_sub(now).clamp(1, LONGEST_STAY)) };
 }
 
 /// By thread, when the vCPU there has to leave.
