@@ -10,8 +10,3 @@ mod power9;
 pub(super) use power8::*;
 #[cfg(not(feature = "power8"))]
 pub(super) use power9::*;
-
-use crate::host_state::PROCESSOR;
-
-/// The largest positive value of a hypervisor decrementer.
-pub(super) const DECREMENTER_MAX: u64 = (1 << (PROCESSOR.facts().decrementer_bits - 1)) - 1;
