@@ -11,6 +11,7 @@ use arch::instruction::{Mnemonic, Word};
 use arch::marker::{Mark, Region};
 use arch::registers::spr::{Spr, SprRow};
 use simulator::blocks::Op;
+use simulator::cache::Savings;
 use simulator::exec::Mode;
 use simulator::pipeline::class::{Class, class};
 use simulator::state::prefetch_engine::Work;
@@ -138,8 +139,8 @@ pub struct Met {
     pub misses: Misses,
     /// What the prefetch engines did meanwhile.
     pub engine: Work,
-    /// What a line saves at most that is in the L2 and would have come from memory, to somebody who waits for it alone.
-    pub cycles_of_a_line: u64,
+    /// What a line saves at most that is in the L2, to somebody who waits for it alone.
+    pub savings: Savings,
     /// By each value of the description that has events, how many there were while a thread was in the region.
     pub events: BTreeMap<&'static str, u64>,
 }
@@ -160,7 +161,7 @@ pub struct RegionEvents {
     /// Of all engines, at the last sample.
     last_engine: Work,
     engine: Work,
-    cycles_of_a_line: u64,
+    savings: Savings,
 }
 
 impl RegionEvents {
@@ -177,7 +178,7 @@ impl RegionEvents {
             misses: Misses::default(),
             last_engine: Work::default(),
             engine: Work::default(),
-            cycles_of_a_line: 0,
+            savings: Savings::default(),
         }
     }
 
@@ -204,7 +205,7 @@ impl RegionEvents {
             self.engine = self.engine.plus(now.since(before));
         }
         if let Some(timing) = machine.timing() {
-            self.cycles_of_a_line = timing.cycles_of_a_line();
+            self.savings = timing.savings();
         }
     }
 
@@ -219,8 +220,8 @@ impl RegionEvents {
         }
         events.insert(ERAT_MISS, self.misses.erat);
         events.extend(WALKS.map(|key| (key, self.misses.tlb)));
-        let Self { misses, engine, cycles_of_a_line, .. } = *self;
-        Met { misses, engine, cycles_of_a_line, events }
+        let Self { misses, engine, savings, .. } = *self;
+        Met { misses, engine, savings, events }
     }
 }
 

@@ -261,8 +261,9 @@ const PER_SLICE: [Metric; 3] = [Metric { better: "higher", ..OF_GUEST }, CYCLES,
 const PER_JOB: [Metric; 2] = [CYCLES, EXITS];
 
 /// Of either: what was not in the caches, and what POWER8's prefetch engine did.
-const CACHES_AND_ENGINE: [Metric; 9] = [
+const CACHES_AND_ENGINE: [Metric; 11] = [
     CACHE_CYCLES,
+    count("lost_line_cycles", "lost to others", "cycles", |measured| exact(measured.refills?.lost)),
     L1_MISSES,
     Metric { column: "L2 misses", ..L2_MISSES },
     Metric { column: "L3 misses", ..L3_MISSES },
@@ -275,6 +276,9 @@ const CACHES_AND_ENGINE: [Metric; 9] = [
     count("engine_lines_found", "found", "lines", |measured| {
         exact(measured.met.as_ref()?.engine.found)
     }),
+    count("engine_lines_moved", "from L3", "lines", |measured| {
+        exact(measured.met.as_ref()?.engine.moved)
+    }),
     count("engine_bytes", "bytes moved", "bytes", |measured| {
         exact(measured.met.as_ref()?.engine.bytes())
     }),
@@ -282,7 +286,8 @@ const CACHES_AND_ENGINE: [Metric; 9] = [
         better: "higher",
         ..count("engine_bound_cycles", "saves at most", "cycles", |measured| {
             let met = measured.met.as_ref()?;
-            exact(met.engine.fetched * met.cycles_of_a_line)
+            let (engine, savings) = (met.engine, met.savings);
+            exact(engine.fetched * savings.memory + engine.moved * savings.l3)
         })
     },
 ];

@@ -9,6 +9,8 @@ use simulator::ledger::{Cause, Charges};
 pub struct Refills {
     /// Lines that the L1 caches did not have, of instructions and of data, with the wait for a memory channel.
     pub caches: u64,
+    /// Of these, lines that the caches had and others pushed out.
+    pub lost: u64,
     /// Addresses that the ERATs did not have and the TLB had.
     pub erat: u64,
     /// Addresses that the TLB did not have: table walks.
@@ -34,7 +36,10 @@ impl Refills {
                 | Cause::LoadRemote
                 | Cause::LoadChip
                 | Cause::LoadMemory
-                | Cause::LoadBandwidth => refills.caches += line.cycles,
+                | Cause::LoadBandwidth => {
+                    refills.caches += line.cycles;
+                    refills.lost += if line.is_refill { line.cycles } else { 0 };
+                }
                 Cause::FetchErat | Cause::LoadErat => refills.erat += line.cycles,
                 Cause::FetchWalk | Cause::LoadWalk => refills.tlb += line.cycles,
                 Cause::FetchMispredict => refills.predictor += line.cycles,

@@ -185,11 +185,11 @@ fn a_jobs_cycles_are_the_first_partitions_own() {
     let folder = Folder::new();
     folder.write(
         "jobs.toml",
-        "name = \"jobs\"\nquestion = \"?\"\nmachine = \"power8\"\npayload = \"working-set\"\n\
+        "name = \"jobs\"\nquestion = \"?\"\nmachine = \"power8\"\npayload = \"memory-load\"\n\
          memory = \"16 MiB\"\nregion = { name = \"jobs\", number = 1 }\nper = \"job\"\n\
          [[variant]]\nname = \"beside\"\nslice_us = 450\narguments = \"set=4 periods=1\"\n\
-         expect = \"working-set: chain of 4 KiB, done\"\npartner = [{ name = \"other\", arguments = \
-         \"set=4 for_us=3000\", expect = \"working-set: chain of 4 KiB, done\" }]\n",
+         expect = \"memory-load: chain of 4 KiB, done\"\npartner = [{ name = \"other\", arguments = \
+         \"set=4 for_us=3000\", expect = \"memory-load: chain of 4 KiB, done\" }]\n",
     );
     let report = printed(&run(&folder, "run jobs.toml --values-only --format json"));
     let report: Value = serde_json::from_str(&report).unwrap();

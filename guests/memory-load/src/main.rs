@@ -3,8 +3,8 @@
 //!
 //! | argument | is | if left out |
 //! |---|---|---|
-//! | `way=` | `chain`, in which each load waits for the one before; `stream`, the four kernels of STREAM; `tick`, which sleeps, and does a job of a chain when it wakes | `chain` |
-//! | `set=` | KiB that a chain goes through, or of each of the three arrays of `stream`, a power of two | 256 |
+//! | `way=` | `chain`, in which each load waits for the one before; `order`, which reads the memory in its order, a load for each line; `stream`, the four kernels of STREAM; `tick`, which sleeps, and does a job of a chain when it wakes | `chain` |
+//! | `set=` | KiB that a chain or `order` goes through, or of each of the three arrays of `stream`, a power of two | 256 |
 //! | `job=` | loads of a job, or lines of each array that a kernel goes through | 500 |
 //! | `warm=` | jobs before all others | 0 |
 //! | `periods=` | it works until others have run so many times between; region 1 is a job. With `stream` each period has the next kernel, which goes on where it was | |
@@ -15,7 +15,8 @@
 //! | `every_us=` | with `tick`: for how long it sleeps | 1000 |
 //!
 //! Of several vCPUs each has such a set of its own. The first one does all of this; the others do jobs, of the same
-//! kernel where it is STREAM, until that one has done with it, and mark no region. With `tick` there is one.
+//! kernel where it is STREAM, until that one has done with it, and mark no region. With `tick` and `order` there is
+//! one.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
@@ -60,8 +61,7 @@ mod payload {
         words: &'a [u64],
         at: usize,
         loads: u64,
-        jobs: u64,
-        ticks: u64,
+        tally: Tally,
     }
 
     impl<'a> Chain<'a> {
@@ -71,7 +71,7 @@ mod payload {
             for line in 0..lines {
                 words[line * LINE] = ((5 * line + 1) % lines * LINE) as u64;
             }
-            Self { words, at: 0, loads, jobs: 0, ticks: 0 }
+            Self { words, at: 0, loads, tally: Tally::default() }
         }
     }
 
@@ -80,6 +80,31 @@ mod payload {
             self.at = follow(self.words, self.at, self.loads);
         }
 
+        fn note(&mut self, ticks: u64) {
+            self.tally.note(ticks);
+        }
+
+        fn tell(&self) {
+            self.tally.tell();
+        }
+    }
+
+    #[inline(never)]
+    fn follow(words: &[u64], mut at: usize, loads: u64) -> usize {
+        for _ in 0..loads {
+            at = words[at] as usize;
+        }
+        at
+    }
+
+    /// What counted of jobs of one kind.
+    #[derive(Default)]
+    struct Tally {
+        jobs: u64,
+        ticks: u64,
+    }
+
+    impl Tally {
         fn note(&mut self, ticks: u64) {
             self.jobs += 1;
             self.ticks += ticks;
@@ -90,10 +115,46 @@ mod payload {
         }
     }
 
+    struct Order<'a> {
+        words: &'a [u64],
+        at: usize,
+        loads: u64,
+        sum: u64,
+        tally: Tally,
+    }
+
+    impl<'a> Order<'a> {
+        fn new(words: &'a mut [u64], loads: u64) -> Self {
+            // The first touch of a page is an exit.
+            for page in words.chunks_mut(PAGE) {
+                page[0] = 0;
+            }
+            Self { words, at: 0, loads, sum: 0, tally: Tally::default() }
+        }
+    }
+
+    impl Load for Order<'_> {
+        fn job(&mut self) {
+            self.at = read(self.words, self.at, self.loads, &mut self.sum);
+            // So that every load is one.
+            core::hint::black_box(self.sum);
+        }
+
+        fn note(&mut self, ticks: u64) {
+            self.tally.note(ticks);
+        }
+
+        fn tell(&self) {
+            self.tally.tell();
+        }
+    }
+
+    /// Reads of lines that do not wait for one another.
     #[inline(never)]
-    fn follow(words: &[u64], mut at: usize, loads: u64) -> usize {
+    fn read(words: &[u64], mut at: usize, loads: u64, sum: &mut u64) -> usize {
         for _ in 0..loads {
-            at = words[at] as usize;
+            *sum = sum.wrapping_add(words[at]);
+            at = (at + LINE) & (words.len() - 1);
         }
         at
     }
@@ -312,7 +373,7 @@ mod payload {
             count * vcpus as usize <= memory.len(),
             "set={kib}: the partition's memory has no room for it"
         );
-        assert!(way != "tick" || vcpus == 1, "way=tick: one vCPU does it");
+        assert!(vcpus == 1 || way != "tick" && way != "order", "way={way}: one vCPU does it");
         let (words, others) = memory.split_at_mut(count);
         LENGTH.store(job, SeqCst);
         IS_STREAM.store(way == "stream", SeqCst);
@@ -322,12 +383,13 @@ mod payload {
         }
         match way {
             "chain" => work(&partition, &mut Chain::new(words, job), || {}),
+            "order" => work(&partition, &mut Order::new(words, job), || {}),
             "stream" => work(&partition, &mut Stream::new(words, job as usize), || {}),
             "tick" => {
                 let ticks = partition.number("every_us", 1000u64) * rt::TICKS_PER_MICROSECOND;
                 work(&partition, &mut Chain::new(words, job), || rt::sleep(ticks));
             }
-            other => panic!("way={other}: chain, stream or tick was expected"),
+            other => panic!("way={other}: chain, order, stream or tick was expected"),
         }
         IS_OVER.store(true, SeqCst);
         for number in 1..vcpus {

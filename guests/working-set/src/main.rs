@@ -6,9 +6,6 @@
 //! | `set=` | KiB that it goes through, a power of two | 256 |
 //! | `loads=` | loads that are measured: region 1 | 100,000 |
 //! | `warm=` | loads before these | as many as the set has lines |
-//! | `periods=` | instead of `loads`: it serves requests until others have run so many times between; region 1 is a request | |
-//! | `request=` | loads of a request | 500 |
-//! | `skipped=` | periods before those that count | 0 |
 //! | `for_us=` | instead of `loads`: it goes on for so many microseconds of its time base, and marks no region | |
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
@@ -24,10 +21,6 @@ mod payload {
     const LINE: usize = 16;
     /// Loads between two looks at the time.
     const STRETCH: u64 = 1000;
-    /// Ticks that no request takes, and that others are there for at least when they are.
-    const GAP: u64 = 400 * rt::TICKS_PER_MICROSECOND;
-    /// Ticks after which others must have been there.
-    const ALONE: u64 = 100_000 * rt::TICKS_PER_MICROSECOND;
 
     /// Makes each line name the one behind it: a round through all of them, in no order or in theirs.
     fn link(words: &mut [u64], is_chain: bool) {
@@ -45,40 +38,6 @@ mod payload {
             at = words[at] as usize;
         }
         at
-    }
-
-    /// Serves requests for so many periods, from one return of the others to another, behind so many that do not count:
-    /// where it is then, and how many it served. Each is the region once.
-    fn serve(
-        mut at: usize,
-        (skipped, periods): (u64, u64),
-        mut request: impl FnMut(usize) -> usize,
-    ) -> (usize, u64) {
-        let (mut gaps, mut served) = (0, 0);
-        let mut last = rt::timebase();
-        let mut since = last;
-        while gaps <= skipped + periods {
-            let counts = gaps > skipped;
-            if counts {
-                rt::mark!(Mark::Begin(LOADS));
-                served += 1;
-            }
-            at = request(at);
-            let now = rt::timebase();
-            if counts {
-                rt::mark!(Mark::End(LOADS));
-            }
-            if now - last > GAP {
-                gaps += 1;
-                since = now;
-            }
-            assert!(
-                now - since < ALONE,
-                "periods={periods}: nobody else was there for 400 us in 100 ms; give it others, and longer slices"
-            );
-            last = now;
-        }
-        (at, served)
     }
 
     /// Reads of lines that do not wait for one another.
@@ -111,16 +70,7 @@ mod payload {
         let limit = partition.number("for_us", 0u64);
         let start = rt::timebase();
         let mut loads = 0;
-        let periods = partition.number("periods", 0u64);
-        if periods > 0 {
-            let request = partition.number("request", 500u64);
-            assert!(request > 0, "request=0: a request has a load at least");
-            let skipped = partition.number("skipped", 0u64);
-            let served;
-            (at, served) = serve(at, (skipped, periods), |at| go(at, request));
-            loads = served * request;
-            rt::println!("working-set: {served} requests in {periods} periods");
-        } else if limit == 0 {
+        if limit == 0 {
             loads = partition.number("loads", 100_000);
             rt::mark!(Mark::Begin(LOADS));
             at = go(at, loads);

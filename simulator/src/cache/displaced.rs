@@ -1,8 +1,8 @@
 //! Who lost what: lines that a foreign owner pushed out of a cache, until they come back.
 //!
-//! A set remembers as many losses as it has ways, the latest ones: enough for a foreigner who fills the
-//! whole set once. A loss that is forgotten makes the refill look like the owner's own miss, so what is
-//! reported as indirect cost is never too much for it.
+//! A set remembers as many losses of each owner as it has ways, the latest ones: enough for foreigners who fill
+//! the whole set, one behind the other. A loss that is forgotten makes the refill look like the owner's own miss,
+//! so what is reported as indirect cost is never too much for it.
 
 use std::collections::VecDeque;
 
@@ -32,8 +32,11 @@ impl Displaced {
             self.sets.resize_with(self.count as usize, VecDeque::new);
         }
         let losses = &mut self.sets[set as usize];
-        if losses.len() == self.ways {
-            losses.pop_front();
+        let mut own = losses.iter().enumerate().filter(|(_, (_, whose))| *whose == side);
+        if let Some((oldest, _)) = own.next()
+            && own.count() + 1 == self.ways
+        {
+            losses.remove(oldest);
         }
         losses.push_back((tag, side));
     }
@@ -54,11 +57,14 @@ mod tests {
     use super::Displaced;
 
     #[test]
-    fn a_set_remembers_as_many_losses_as_it_has_ways() {
+    fn a_set_remembers_as_many_losses_of_each_owner_as_it_has_ways() {
         let mut displaced = Displaced::new(2, 8);
         (0..9).for_each(|tag| displaced.record(1, tag, Some(5)));
         assert!(!displaced.take(1, 0, Some(5)), "the oldest is forgotten");
         assert!(!displaced.take(0, 1, Some(5)), "another set has none");
+        // Another owner's are its own.
+        (20..40).for_each(|tag| displaced.record(1, tag, Some(6)));
         assert!(displaced.take(1, 1, Some(5)));
+        assert!(!displaced.take(1, 31, Some(6)) && displaced.take(1, 32, Some(6)));
     }
 }

@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ledger::{Cause, Owner};
 
-pub use hierarchy::{Hierarchy, Wish};
+pub use hierarchy::{Hierarchy, Restored, Savings, Wish};
 pub use parameters::LINE_LOG2;
 pub use translation::{TranslationRequest, Translations};
 

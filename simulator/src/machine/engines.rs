@@ -9,6 +9,7 @@ use arch::address::RealAddress;
 use arch::registers::mppr;
 
 use super::Machine;
+use crate::cache::Restored;
 use crate::machine::state::State;
 use crate::pipeline::Timing;
 use crate::state::prefetch_engine::{BLOCK_BYTES, BLOCK_ENTRIES, ENTRY_BYTES, Engine, entry};
@@ -132,11 +133,15 @@ impl Working<'_> {
                 let is_for_l3 = word & entry::L3 != 0;
                 at = fetch.pace(at, timing.engine().lines_under_way);
                 match timing.restore(*core, line as u64 / BLOCK_BYTES, is_for_l3, at, fetch) {
-                    Some(ready) => {
+                    Restored::Beyond(ready) => {
                         fetch.under_way.push_back(ready);
                         engine.work.fetched += 1;
                     }
-                    None => engine.work.found += 1,
+                    Restored::InL3 => {
+                        engine.work.found += 1;
+                        engine.work.moved += 1;
+                    }
+                    Restored::There => engine.work.found += 1,
                 }
                 at += fetch.interval.max(1);
             }

@@ -18,7 +18,7 @@ use crate::state::thread::Thread;
 use crate::state::xics::Xics;
 
 /// First bytes of every snapshot; the digit changes when the format does.
-const MAGIC: [u8; 8] = *b"PVSNAP\x00\x0C";
+const MAGIC: [u8; 8] = *b"PVSNAP\x00\x0D";
 
 /// Why a snapshot cannot be restored.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

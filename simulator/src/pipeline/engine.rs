@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Timing;
+use crate::cache::{Restored, Savings};
 use crate::description::Description;
 use crate::quantity::Bound;
 use crate::state::prefetch_engine::Fetch;
@@ -30,10 +31,10 @@ impl Timing {
         self.engine
     }
 
-    /// What a line saves at most that is in the L2 and would have come from the chip's memory.
+    /// What a line saves that is in the L2.
     #[must_use]
-    pub fn cycles_of_a_line(&self) -> u64 {
-        self.memory.cycles_of_a_line()
+    pub fn savings(&self) -> Savings {
+        self.memory.savings()
     }
 
     /// What the caches of `core` have for a log: see
@@ -53,7 +54,7 @@ impl Timing {
         self.memory.read_past(core, line, at)
     }
 
-    /// The engine of `core` brings `line` back for `fetch`: the cycle at which it is there, if it was not.
+    /// The engine of `core` brings `line` back for `fetch`.
     pub fn restore(
         &mut self,
         core: usize,
@@ -61,7 +62,7 @@ impl Timing {
         is_for_l3: bool,
         at: u64,
         fetch: &Fetch,
-    ) -> Option<u64> {
+    ) -> Restored {
         self.memory.restore(core, line, is_for_l3, at, (fetch.thread, fetch.side))
     }
 }

@@ -2,7 +2,7 @@
 //! hand to each other, and lines that owners take from each other.
 
 use simulator::Description;
-use simulator::cache::{Hierarchy, Kind, LINE_LOG2, Request};
+use simulator::cache::{Hierarchy, Kind, LINE_LOG2, Request, Restored};
 use simulator::ledger::{Cause, CauseSet, Owner};
 use simulator::quantity::Bound;
 
@@ -98,14 +98,21 @@ fn a_log_of_the_l3_has_what_was_used_last_in_each_set() {
 
 #[test]
 fn a_restored_line_is_where_it_was_and_costs_the_memory() {
+    let ready_of = |restored| match restored {
+        Restored::Beyond(ready) => Some(ready),
+        Restored::There | Restored::InL3 => None,
+    };
     let restored = |is_for_l3| {
         let mut hierarchy = machine(1, 1);
-        let ready = hierarchy.restore(0, 9000, is_for_l3, 0, (0, Some(7))).unwrap();
-        assert_eq!(
-            hierarchy.restore(0, 9000, is_for_l3, 10_000, (0, Some(7))),
-            None,
-            "it is there"
-        );
+        let ready = ready_of(hierarchy.restore(0, 9000, is_for_l3, 0, (0, Some(7)))).unwrap();
+        let again = hierarchy.restore(0, 9000, is_for_l3, 10_000, (0, Some(7)));
+        assert_eq!(again, Restored::There);
+        if is_for_l3 {
+            // Another log names it as one of the L2's.
+            let mut hierarchy = hierarchy.clone();
+            let moved = hierarchy.restore(0, 9000, false, 10_000, (0, Some(7)));
+            assert_eq!(moved, Restored::InL3);
+        }
         let partition = Owner::Partition { lpid: 7 };
         let answer = hierarchy.access(&owned(partition, 0, 9000, Kind::Load, 20_000));
         (ready, answer.cause)
@@ -115,12 +122,13 @@ fn a_restored_line_is_where_it_was_and_costs_the_memory() {
     assert_eq!(restored(true), (memory, Cause::LoadL3));
     // Whoever comes before the line has come waits for it.
     let mut hierarchy = machine(1, 1);
-    let ready = hierarchy.restore(0, 9000, false, 0, (0, None)).unwrap();
+    let ready = ready_of(hierarchy.restore(0, 9000, false, 0, (0, None))).unwrap();
     assert_eq!(hierarchy.access(&request(0, 9000, Kind::Load, 10)).ready, ready);
 
     // A flood of restored lines is in the way of another core's load.
     let mut hierarchy = machine(1, 4);
-    let last = (0..2000).filter_map(|line| hierarchy.restore(0, line, false, 0, (0, None))).max();
+    let restores = (0..2000).map(|line| hierarchy.restore(0, line, false, 0, (0, None)));
+    let last = restores.filter_map(ready_of).max();
     assert!(last.unwrap() > memory, "they share the channels");
     let beside = hierarchy.access(&request(3, 9000, Kind::Load, 0));
     assert!(beside.ready > memory && beside.cause == Cause::LoadBandwidth, "{beside:?}");

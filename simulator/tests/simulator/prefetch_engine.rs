@@ -179,14 +179,15 @@ fn a_table_across_the_end_of_memory_is_written_to_there() {
 }
 
 #[test]
-fn a_program_gets_a_program_interrupt() {
+fn a_program_and_a_partitions_kernel_get_a_program_interrupt() {
     let (mut threads, mut shared) = Machine::new(power8(&[]), 1).into_parts();
     let thread = &mut threads[0];
     let mppr = |mnemonic| {
         let operands = if mnemonic == Mnemonic::Mtspr { [MPPR, 5] } else { [5, MPPR] };
         encode(mnemonic, &operands, false, false).unwrap()
     };
-    for state in [msr::SF | msr::PR, msr::SF | msr::PR | msr::HV] {
+    // The last is a partition's kernel.
+    for state in [msr::SF | msr::PR, msr::SF | msr::PR | msr::HV, msr::SF] {
         thread.set_msr(state);
         for word in [PATCH, mppr(Mnemonic::Mtspr), mppr(Mnemonic::Mfspr)] {
             let (handler, _) = select(word, shared.processor, Mode::from_msr(state));

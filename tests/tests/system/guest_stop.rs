@@ -79,8 +79,8 @@ fn a_partition_that_stops_leaves_its_hardware_thread_to_others() {
     assert!(ran("stops") < 400, "{text}");
 }
 
-/// A vCPU that has the hardware thread for itself comes out every 131 ms, so that no doorbell that fails to interrupt its
-/// guest, as QEMU's does, leaves others waiting for good.
+/// A vCPU that has the hardware thread for itself comes out every 131 ms, so that no doorbell that fails to interrupt
+/// its guest, as QEMU's does, leaves others waiting for good.
 #[test]
 fn a_vcpu_that_nothing_calls_comes_out_all_the_same() {
     const WAITS: u64 = 2 + 10;

@@ -53,8 +53,6 @@ pub(super) struct Learning {
     state: State,
     /// Where chance comes from.
     chance: u64,
-    /// How many stays are over.
-    stays: u64,
 }
 
 #[derive(Debug)]
@@ -110,7 +108,7 @@ impl Learning {
         let trial = Trial::new(Levels::L2, &mut chance);
         let (best, before) = (None, None);
         let (won, changes, state) = ([None; 2], 0, State::Trial(trial));
-        Self { best, before, won, changes, holds: HOLDS, state, chance, stays: 0 }
+        Self { best, before, won, changes, holds: HOLDS, state, chance }
     }
 
     /// What it has found so far, for whoever reads the record.
@@ -137,14 +135,8 @@ impl Learning {
         }
     }
 
-    /// How many stays are over.
-    pub(super) const fn stays(&self) -> u64 {
-        self.stays
-    }
-
     /// A stay is over that was to have [`Self::way`], and had it or not: so much was done in so many ticks.
     pub(super) fn note(&mut self, done: u64, ticks: u64, is_as_meant: bool) {
-        self.stays += 1;
         if let State::Trial(trial) = &mut self.state
             && !is_as_meant
             && trial.vain < VAIN_MAX

@@ -10,7 +10,8 @@
 //!
 //! - Who leaves is not logged before somebody else comes, since it may come straight back. A log that is under way
 //!   then, of the one before, keeps the engine; who leaves keeps the table that it had.
-//! - Who comes has its lines fetched as soon as the engine is free, at an entry: one of its vCPUs leaves to see that
+//! - Who comes has its lines fetched as soon as the engine is free, at an entry, unless another core's engine has its
+//!   table then: one of its vCPUs leaves to see that
 //!   when a log as long as the last ones is whole, and once in a while from then on ([`LOOK_TICKS`]). It does so where
 //!   it wants no fetch too, since the table is kept from other cores until somebody has seen it. A fetch that is still
 //!   under way when the next one comes is ended, and its table is of no use any more: else a vcore whose stays are
@@ -109,7 +110,9 @@ const SHORT_TICKS: u64 = 25_600;
 struct Table {
     address: RealAddress,
     state: AtomicUsize,
-    /// When it left a core in which another one came in its place.
+    /// How many stays it has begun, on any core.
+    begun: AtomicU64,
+    /// When a vCPU of it left a core last.
     left: AtomicU64,
     learning: Lock<Learning>,
 }
@@ -233,6 +236,8 @@ struct Runner {
     is_wanted: bool,
     /// The engine logs who was here before, as far as anybody has seen here.
     is_logging: bool,
+    /// The engine fetches the lines of who is here, likewise.
+    is_fetching: bool,
     /// The thread that sees whether it is free.
     looker: Option<usize>,
 }
@@ -244,14 +249,12 @@ struct Stay {
     number: u64,
     /// It had been away long enough for a fetch.
     was_away: bool,
+    /// Which of the vcore's it is.
+    order: u64,
     /// What it was to have.
     way: Way,
-    /// How many of the vcore's stays were over.
-    behind: u64,
     /// Whether it has that.
     is_as_meant: bool,
-    /// When a vCPU of it left last.
-    left: u64,
     /// The longest of its visits, in ticks.
     longest: u64,
     /// Ticks of all visits.
@@ -326,6 +329,7 @@ impl Tables {
             Some(Table {
                 address: hal.new_log(levels)?,
                 state: AtomicUsize::new(EMPTY),
+                begun: AtomicU64::new(0),
                 left: AtomicU64::new(NEVER),
                 learning: Lock::new(Learning::new(number as u64)),
             })
@@ -336,14 +340,11 @@ impl Tables {
         Ok(Some(Self { what, vcores, tables, runners, engines }))
     }
 
-    /// What the next stay of a vcore has, behind how many that are over.
-    fn way(&self, table: &Table) -> (Way, u64) {
+    /// What the next stay of a vcore has.
+    fn way(&self, table: &Table) -> Way {
         match self.what {
-            Use::Always(levels) => (Some(levels), 0),
-            Use::Adaptive => {
-                let learning = table.learning.lock();
-                (learning.way(), learning.stays())
-            }
+            Use::Always(levels) => Some(levels),
+            Use::Adaptive => table.learning.lock().way(),
         }
     }
 
@@ -367,8 +368,13 @@ impl Tables {
     ) -> Option<u64> {
         let runner = &mut *self.runners[place.part].lock();
         let vcore = self.vcores.of(vcpu);
-        if runner.inside == 0 && runner.last != Some(vcore) {
-            self.comes(hal, place, runner, vcore, now);
+        if runner.inside == 0 {
+            if runner.last != Some(vcore) {
+                self.comes(hal, place, runner, vcore, now);
+            } else if self.of(vcore).begun.load(Ordering::Relaxed) != runner.stay.order {
+                // From another core, and nobody else was here meanwhile.
+                self.begin_stay(runner, vcore, false);
+            }
         }
         runner.inside += 1;
         let (stay, visit) = (&mut runner.stay, &mut runner.visits[place.thread]);
@@ -405,6 +411,7 @@ impl Tables {
             hal.begin_fetch(table.address, lpid);
             let (part, what) = (place.part, What::Fetch);
             engine.work = Some(Work { part, what, of: last, levels, begun: now, seen: 0 });
+            runner.is_fetching = true;
             runner.stay.is_as_meant = true;
         }
         None
@@ -424,14 +431,22 @@ impl Tables {
         self.leaves(hal, place.part, runner, engine, now);
         let table = self.of(vcore);
         let was_away = now.saturating_sub(table.left.load(Ordering::Relaxed)) >= SHORT_TICKS;
-        let (way, behind) = self.way(table);
+        self.begin_stay(runner, vcore, was_away);
         let is_logged = table.state.load(Ordering::Relaxed) != EMPTY;
-        runner.is_wanted = was_away && way.is_some() && is_logged;
+        runner.is_wanted = was_away && runner.stay.way.is_some() && is_logged;
         runner.is_logging = engine.work.is_some();
+        runner.is_fetching = false;
+    }
+
+    /// A stay of the vcore begins.
+    fn begin_stay(&self, runner: &mut Runner, vcore: VcoreId, was_away: bool) {
+        let table = self.of(vcore);
+        let way = self.way(table);
+        let order = table.begun.fetch_add(1, Ordering::Relaxed) + 1;
         runner.last = Some(vcore);
         let number = runner.stay.number + 1;
         let is_as_meant = way.is_none();
-        runner.stay = Stay { number, was_away, way, behind, is_as_meant, ..Stay::default() };
+        runner.stay = Stay { number, was_away, order, way, is_as_meant, ..Stay::default() };
     }
 
     /// The vCPU that entered there leaves `now`, before anything else is done.
@@ -445,9 +460,19 @@ impl Tables {
         stay.ticks += ticks;
         stay.longest = stay.longest.max(visit.ticks);
         stay.done += hal.completed().wrapping_sub(completed);
-        stay.left = now;
+        if let Some(last) = runner.last {
+            self.of(last).left.store(now, Ordering::Relaxed);
+        }
         runner.inside -= 1;
         runner.looker.take_if(|looker| *looker == place.thread);
+        if runner.is_logging || runner.is_fetching {
+            // Nobody may come to this core for long, and other cores want the table.
+            let engine = &mut *self.engines[place.core].lock();
+            self.look(hal, engine, now);
+            let is_at =
+                |what| engine.work.is_some_and(|work| work.part == place.part && work.what == what);
+            (runner.is_logging, runner.is_fetching) = (is_at(What::Log), is_at(What::Fetch));
+        }
     }
 
     /// Another vcore comes in place of the last one of a part of a core.
@@ -461,21 +486,17 @@ impl Tables {
     ) {
         let Some(last) = runner.last else { return };
         let (table, stay) = (self.of(last), &runner.stay);
-        table.left.store(stay.left, Ordering::Relaxed);
         if engine.work.is_some_and(|work| work.part == part && work.what == What::Fetch) {
             self.end(hal, engine);
         }
-        if !stay.is_long() {
+        // It may have come to another core before somebody came here, which has lines of it that are newer.
+        if !stay.is_long() || table.begun.load(Ordering::Relaxed) != stay.order {
             return;
         }
         if matches!(self.what, Use::Adaptive) && stay.was_away {
-            let learning = &mut *table.learning.lock();
-            // It may have gone to another core, and come from there, before somebody came here.
-            if learning.stays() == stay.behind {
-                learning.note(stay.done, stay.ticks, stay.is_as_meant);
-            }
+            table.learning.lock().note(stay.done, stay.ticks, stay.is_as_meant);
         }
-        if let (Some(levels), _) = self.way(table)
+        if let Some(levels) = self.way(table)
             && engine.work.is_none()
             && table.take(|state| state != BUSY)
         {

@@ -7,12 +7,33 @@ use crate::cache::latency::Level;
 use crate::cache::line::Bringer;
 use crate::ledger::Side;
 
+/// Where a line was that an engine wanted in a core's caches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Restored {
+    /// Where it is wanted.
+    There,
+    /// In the core's L3, and is in the L2 now.
+    InL3,
+    /// Beyond the core's caches; it is there at this cycle.
+    Beyond(u64),
+}
+
+/// What a load takes longer than from the L2, in cycles, with nobody else at the memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Savings {
+    /// From the core's L3.
+    pub l3: u64,
+    /// From the chip's memory.
+    pub memory: u64,
+}
+
 impl Hierarchy {
-    /// What a load takes longer from the chip's memory than from the L2, with nobody else at the memory.
+    /// What a line saves that is in the L2.
     #[must_use]
-    pub fn cycles_of_a_line(&self) -> u64 {
+    pub fn savings(&self) -> Savings {
         let of = |level| self.latencies.of(Kind::Load, level);
-        of(Level::Memory).saturating_sub(of(Level::L2))
+        let behind_l2 = |level| of(level).saturating_sub(of(Level::L2));
+        Savings { l3: behind_l2(Level::L3), memory: behind_l2(Level::Memory) }
     }
 
     /// The lines of the L2 of `core`, from the one used longest ago to the one used last. With `has_l3` those come
@@ -41,7 +62,7 @@ impl Hierarchy {
     }
 
     /// Brings `line` into the L2 of `core`, or into its L3 region if it `is_for_l3`, from cycle `at` on for `thread`
-    /// and `side`. The cycle at which it is there, if neither had it.
+    /// and `side`.
     pub fn restore(
         &mut self,
         core: usize,
@@ -49,19 +70,23 @@ impl Hierarchy {
         is_for_l3: bool,
         at: u64,
         whose: (usize, Side),
-    ) -> Option<u64> {
+    ) -> Restored {
         let want = engines_want(core, line, at, whose);
         let pair = self.cores[core].pair;
         let caches = &self.pairs[pair];
         if caches.l2.find(line).is_some() || is_for_l3 && caches.l3.find(line).is_some() {
-            return None;
+            return Restored::There;
         }
         if is_for_l3 {
             self.bring_into_l3(pair, &want);
-            return self.pairs[pair].l3.find(line).map(|entry| entry.ready);
+            let entry = self.pairs[pair].l3.find(line);
+            return entry.map_or(Restored::There, |entry| Restored::Beyond(entry.ready));
         }
-        let arrival = self.bring(pair, &want)?;
-        (arrival.level != Level::L3).then_some(arrival.ready)
+        match self.bring(pair, &want) {
+            None => Restored::There,
+            Some(arrival) if arrival.level == Level::L3 => Restored::InL3,
+            Some(arrival) => Restored::Beyond(arrival.ready),
+        }
     }
 }
 

@@ -20,6 +20,7 @@ mod supply;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::engine::{Restored, Savings};
 use self::pair::Pair;
 use super::array::Array;
 use super::exchange::{Exchange, Rules};

@@ -178,7 +178,7 @@ fn a_log_under_way_keeps_the_engine() {
 #[test]
 fn a_table_is_one_engines_at_a_time() {
     let hal = Fake::new(0);
-    let tables = tables(&hal);
+    let tables = Tables::new(&hal, PrefetchPolicy::AlwaysL2, alone(4), 2).unwrap().unwrap();
     turn(&tables, &hal, 0, A);
     turn(&tables, &hal, 0, B);
     assert_eq!(told(&hal), [log(&tables, A)]);
@@ -188,7 +188,7 @@ fn a_table_is_one_engines_at_a_time() {
     turn(&tables, &hal, 1, C);
     assert_eq!(told(&hal), []);
     // The first one has seen that it is.
-    turn(&tables, &hal, 0, C);
+    turn(&tables, &hal, 0, VcpuId(3));
     hal.is_engine_at_work.set(false);
     turn(&tables, &hal, 1, A);
     hal.is_engine_at_work.set(false);
@@ -336,6 +336,62 @@ fn a_stay_that_another_one_has_overtaken_does_not_count() {
     // Its stay here is over too, and was begun before these.
     turn(&tables, &hal, 0, B);
     assert_eq!(is_tried(), is_with);
+}
+
+/// Its lines are in the caches of the core to which it has gone, and what it left in the others is old.
+#[test]
+fn who_has_gone_to_another_core_is_not_logged_where_it_was() {
+    let hal = Fake::new(0);
+    let tables = tables(&hal);
+    turns(&tables, &hal, &[A, A]);
+    turn(&tables, &hal, 1, A);
+    turn(&tables, &hal, 0, C);
+    assert_eq!(told(&hal), []);
+    // It is logged where it was last, and a moment later it has not been away.
+    after(&tables, &hal, 1, 1, B);
+    assert_eq!(told(&hal), [log(&tables, A)]);
+    hal.is_engine_at_work.set(false);
+    assert_eq!(after(&tables, &hal, 1, 1, B), None);
+    assert_eq!(after(&tables, &hal, 1, 1, A), None);
+    assert_eq!(after(&tables, &hal, 1, 1, A), None);
+    assert_eq!(told(&hal), []);
+    // And so it is where it comes back to a core in which nobody else was meanwhile.
+    turns(&tables, &hal, &[B, B]);
+    tables.exits(&hal, whole(0), hal.timebase.get());
+    turn(&tables, &hal, 1, B);
+    hal.is_engine_at_work.set(false);
+    tables.exits(&hal, whole(1), hal.timebase.get());
+    turn(&tables, &hal, 0, B);
+    told(&hal);
+    turn(&tables, &hal, 0, C);
+    assert_eq!(told(&hal), [log(&tables, B)]);
+}
+
+/// An engine whose work is done keeps no table when its core has nobody to run.
+#[test]
+fn who_leaves_an_idle_core_gives_back_what_its_engine_has_done_with() {
+    let hal = Fake::new(0);
+    let tables = tables(&hal);
+    let exits = |thread| {
+        hal.timebase.set(hal.timebase.get() + SHORT_TICKS);
+        tables.exits(&hal, whole(thread), hal.timebase.get());
+    };
+    turns(&tables, &hal, &[A, B, A]);
+    turn(&tables, &hal, 0, A);
+    assert_eq!(told(&hal), [log(&tables, A), log(&tables, B), fetch(&tables, A)]);
+    hal.is_engine_at_work.set(false);
+    exits(0);
+    turn(&tables, &hal, 1, A);
+    assert_eq!(told(&hal), [fetch(&tables, A)]);
+    hal.is_engine_at_work.set(false);
+    // So is a log that is whole when the one behind leaves.
+    turn(&tables, &hal, 1, B);
+    assert_eq!(told(&hal), [log(&tables, A)]);
+    hal.is_engine_at_work.set(false);
+    exits(1);
+    turns(&tables, &hal, &[C, A]);
+    turn(&tables, &hal, 0, A);
+    assert_eq!(told(&hal), [log(&tables, C), fetch(&tables, A)]);
 }
 
 #[test]

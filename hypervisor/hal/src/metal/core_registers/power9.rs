@@ -12,8 +12,8 @@ use crate::host_space::region;
 use crate::registers::{isync, ptesync, read, spr, write};
 
 /// The largest value that the hypervisor decrementer is given for a vCPU, 131 ms of a 512 MHz time base: it comes out
-/// every so often even if it has no time to leave, so that a doorbell that interrupts nobody, as on QEMU where the guest has
-/// MSR\[EE\]=0, is late and not lost.
+/// every so often even if it has no time to leave, so that a doorbell that interrupts nobody, as on QEMU where the
+/// guest has MSR\[EE\]=0, is late and not lost.
 pub(in super::super) const LONGEST_STAY: u64 = (1 << 26) - 1;
 
 /// This thread alone takes back a partition's translations by `tlbiel`.

@@ -144,7 +144,8 @@ pub(in super::super) unsafe fn set_virtual_time(seen: u64) {
 /// The largest positive value of the hypervisor decrementer.
 const DECREMENTER_MAX: u64 = (1 << (PROCESSOR.facts().decrementer_bits - 1)) - 1;
 
-/// The largest value that it is given for a vCPU, 4.2 s: a call is an external interrupt here, which no guest keeps out.
+/// The largest value that it is given for a vCPU, 4.2 s: a call is an external interrupt here, which no guest keeps
+/// out.
 pub(in super::super) const LONGEST_STAY: u64 = DECREMENTER_MAX;
 
 /// The vCPU that enters has to come out at the time `until`; it is `now`. The decrementer expires when the first one of
