@@ -13,6 +13,7 @@ use simulator::state::tlb::{Segment, Space};
 use simulator::state::walk_cache::WalkKey;
 
 const POWER9: &str = include_str!("../../../machines/power9.toml");
+const POWER8: &str = include_str!("../../../machines/power8.toml");
 const HOST: Space = Space::Process { lpid: 0, pid: 0 };
 const GUEST: Space = Space::Process { lpid: 5, pid: 9 };
 
@@ -394,6 +395,19 @@ fn an_entry_lost_to_another_owner_is_a_refill() {
             assert_eq!((answer.cause, answer.is_refill), (cause, is_refill), "{pusher:?}");
         }
     }
+}
+
+/// What POWER8's second ERAT has was walked for, and is no walk any more.
+#[test]
+fn a_page_in_the_second_erat_is_no_walk() {
+    let mut bench = Bench::of(POWER8, 1, 1, &[]);
+    let round = |bench: &mut Bench, at: u64| {
+        let ask =
+            |page: u64| bench.ask(&bench.request(0, SEGMENT, page << 12, at + 100_000 * page), 12);
+        (0..100_u64).map(ask).map(|(answer, _)| answer.cause).collect::<Vec<_>>()
+    };
+    assert_eq!(round(&mut bench, 0), [Cause::LoadWalk; 100]);
+    assert_eq!(round(&mut bench, 100_000_000), [Cause::LoadErat; 100]);
 }
 
 #[test]

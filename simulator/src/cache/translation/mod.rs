@@ -204,13 +204,10 @@ impl Translations {
                 tags.iter().find_map(|&tag| Some((tag, *second.touch(tag, side)?)))
         {
             let cost = self.free.cost(request.cause(false), self.parameters.second_derat_miss);
-            let known = Known { ready: known.ready.max(at + cost), ..known };
-            return self.keep_first(request, tag, known);
+            return self.keep_first(request, tag, known.found_at(at + cost));
         }
         if let Some((tag, known)) = core.tlb.find(&tags, of, side) {
-            let soonest = at + erat_cost;
-            let is_walked = known.is_walked && known.ready > soonest;
-            let known = Known { ready: known.ready.max(soonest), is_walked, ..known };
+            let known = known.found_at(at + erat_cost);
             return self.keep(request, self.entry(space, of, tag, known, address), known);
         }
         self.misses[thread].tlb += 1;
@@ -328,6 +325,12 @@ fn find(array: &mut Array<Known>, tags: &[u64], side: Side) -> Option<Known> {
 }
 
 impl Known {
+    /// As found in an array that gives it at `soonest`: if its walk has ended by then, that costs nobody any more.
+    fn found_at(self, soonest: u64) -> Self {
+        let is_walked = self.is_walked && self.ready > soonest;
+        Self { ready: self.ready.max(soonest), is_walked, ..self }
+    }
+
     #[inline]
     fn answer(&self, request: &TranslationRequest) -> Answer {
         if self.ready <= request.at {
