@@ -3,8 +3,8 @@
 use arch::processor::Processor;
 use differential::{Options, Scope, run};
 
-/// Cases of each instruction: half of those of `cargo xtask differential`, since this runs before each push.
-const CASES: usize = 150;
+/// Cases of each instruction: a third of those of `cargo xtask differential`, since this runs before each push.
+const CASES: usize = 100;
 /// Cases of POWER8: the handlers are those of POWER9.
 const FEW_CASES: usize = 40;
 
