@@ -10,10 +10,10 @@
 //!
 //! - Who leaves is not logged before somebody else comes, since it may come straight back. A log that is under way
 //!   then, of the one before, keeps the engine; who leaves keeps the table that it had.
-//! - Who comes has its lines fetched as soon as the engine is free, at an entry, unless another core's engine has its
-//!   table then: one of its vCPUs leaves to see that
-//!   when a log as long as the last ones is whole, and once in a while from then on ([`LOOK_TICKS`]). It does so where
-//!   it wants no fetch too, since the table is kept from other cores until somebody has seen it. A fetch that is still
+//! - Who comes has its lines fetched at an entry, as soon as the engine is free, unless another core's engine has its
+//!   table then. One of its vCPUs leaves to see whether the engine is free, when a log as long as the last ones is
+//!   whole and once in a while from then on ([`LOOK_TICKS`]). It does so where it wants no fetch too, since the table
+//!   is kept from other cores until somebody has seen that, at such an entry or at any exit. A fetch that is still
 //!   under way when the next one comes is ended, and its table is of no use any more: else a vcore whose stays are
 //!   short would have its first lines fetched over and over.
 //! - Where vcores take turns that are shorter than a fetch ([`SHORT_TICKS`]), the engine is left alone: a log of a

@@ -405,7 +405,7 @@ fn reason_5_a_log_is_under_way_on_the_core_that_a_vcpu_has_left() {
                 judged.stay(judge, core, B, 1);
                 judged.stay(judge, 1 - core, A, 1);
                 judged.stay(judge, core, A, LONG);
-                // It is logged there, and goes to the other core at once.
+                // Each is logged as it leaves one core, and B comes to the other core at once.
                 judged.stay(judge, core, B, 1);
                 judged.stay(judge, 1 - core, C, LONG);
                 judged.stay(judge, core, B, LONG);
