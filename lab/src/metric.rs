@@ -276,8 +276,8 @@ const CACHES_AND_ENGINE: [Metric; 11] = [
     count("engine_lines_found", "found", "lines", |measured| {
         exact(measured.met.as_ref()?.engine.found)
     }),
-    count("engine_lines_moved", "from L3", "lines", |measured| {
-        exact(measured.met.as_ref()?.engine.moved)
+    count("engine_lines_from_l3", "from L3", "lines", |measured| {
+        exact(measured.met.as_ref()?.engine.from_l3)
     }),
     count("engine_bytes", "bytes moved", "bytes", |measured| {
         exact(measured.met.as_ref()?.engine.bytes())
@@ -287,7 +287,7 @@ const CACHES_AND_ENGINE: [Metric; 11] = [
         ..count("engine_bound_cycles", "saves at most", "cycles", |measured| {
             let met = measured.met.as_ref()?;
             let (engine, savings) = (met.engine, met.savings);
-            exact(engine.fetched * savings.memory + engine.moved * savings.l3)
+            exact(engine.fetched * savings.memory + engine.from_l3 * savings.l3)
         })
     },
 ];

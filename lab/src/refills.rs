@@ -49,3 +49,28 @@ impl Refills {
         refills
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use simulator::ledger::callers::Caller;
+    use simulator::ledger::{Cause, Charges, Owner};
+
+    use super::Refills;
+
+    #[test]
+    fn lines_that_others_pushed_out_are_a_part_of_all() {
+        let mut charges = Charges::default();
+        let account = charges.account(Owner::Host, 0x100, Caller::default());
+        let charged = [
+            (Cause::LoadL3, true, 20),
+            (Cause::LoadMemory, false, 300),
+            (Cause::LoadWalk, true, 7),
+            (Cause::LoadL1, true, 3),
+        ];
+        for (cause, is_refill, cycles) in charged {
+            charges.charge(0, account, cause, is_refill, cycles);
+        }
+        let refills = Refills { caches: 320, lost: 20, tlb: 7, ..Refills::default() };
+        assert_eq!(Refills::of(&charges), refills);
+    }
+}

@@ -1,14 +1,17 @@
 //! Who lost what: lines that a foreign owner pushed out of a cache, until they come back.
 //!
-//! A set remembers as many losses of each owner as it has ways, the latest ones: enough for foreigners who fill
-//! the whole set, one behind the other. A loss that is forgotten makes the refill look like the owner's own miss,
-//! so what is reported as indirect cost is never too much for it.
+//! A set remembers as many losses of each owner as it has ways, the latest ones, and those of a few owners in all:
+//! enough for foreigners who fill the whole set, one behind the other. A loss that is forgotten makes the refill look
+//! like the owner's own miss, so what is reported as indirect cost is never too much for it.
 
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::Side;
+
+/// A set remembers as many losses as so many owners can have: hundreds of partitions would take more than the caches.
+const OWNERS: usize = 8;
 
 /// The losses of one cache.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -33,9 +36,9 @@ impl Displaced {
         }
         let losses = &mut self.sets[set as usize];
         let mut own = losses.iter().enumerate().filter(|(_, (_, whose))| *whose == side);
-        if let Some((oldest, _)) = own.next()
-            && own.count() + 1 == self.ways
-        {
+        let oldest = own.next().filter(|_| own.count() + 1 == self.ways).map(|(oldest, _)| oldest);
+        let is_full = losses.len() == OWNERS * self.ways;
+        if let Some(oldest) = oldest.or(is_full.then_some(0)) {
             losses.remove(oldest);
         }
         losses.push_back((tag, side));
@@ -54,7 +57,7 @@ impl Displaced {
 
 #[cfg(test)]
 mod tests {
-    use super::Displaced;
+    use super::{Displaced, OWNERS};
 
     #[test]
     fn a_set_remembers_as_many_losses_of_each_owner_as_it_has_ways() {
@@ -66,5 +69,14 @@ mod tests {
         (20..40).for_each(|tag| displaced.record(1, tag, Some(6)));
         assert!(displaced.take(1, 1, Some(5)));
         assert!(!displaced.take(1, 31, Some(6)) && displaced.take(1, 32, Some(6)));
+    }
+
+    #[test]
+    fn a_set_remembers_the_losses_of_a_few_owners() {
+        let mut displaced = Displaced::new(1, 2);
+        let owners = OWNERS as u32 + 1;
+        (0..2 * owners).for_each(|loss| displaced.record(0, loss.into(), Some(loss / 2)));
+        assert!(!displaced.take(0, 1, Some(0)), "the first owner's are forgotten");
+        assert!((2..2 * owners).all(|loss| displaced.take(0, loss.into(), Some(loss / 2))));
     }
 }

@@ -139,7 +139,7 @@ impl Working<'_> {
                     }
                     Restored::InL3 => {
                         engine.work.found += 1;
-                        engine.work.moved += 1;
+                        engine.work.from_l3 += 1;
                     }
                     Restored::There => engine.work.found += 1,
                 }

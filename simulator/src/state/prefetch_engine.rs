@@ -90,7 +90,7 @@ pub struct Work {
     /// Lines that the core's caches had already.
     pub found: u64,
     /// Of these, lines of the L3 that it brought into the L2.
-    pub moved: u64,
+    pub from_l3: u64,
     /// Entries that name no line of memory.
     pub nowhere: u64,
 }
@@ -119,7 +119,7 @@ impl Work {
             blocks_read: join(self.blocks_read, other.blocks_read),
             fetched: join(self.fetched, other.fetched),
             found: join(self.found, other.found),
-            moved: join(self.moved, other.moved),
+            from_l3: join(self.from_l3, other.from_l3),
             nowhere: join(self.nowhere, other.nowhere),
         }
     }

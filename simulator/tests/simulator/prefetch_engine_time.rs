@@ -206,6 +206,24 @@ fn a_slower_rate_takes_longer() {
     assert!(slow >= clock.ticks(32 * (entries - 1)), "a line every 32 cycles");
 }
 
+/// As many lines of a set as it has ways push one of the area out of the L2, and the L3 has it.
+#[test]
+fn a_line_that_the_l3_has_is_found_there() {
+    let from_l3 = |others: u64| {
+        let logged = Program::default().reads().logs(TABLE | L2).waits();
+        let read = |program: Program, number: u64| {
+            // The program itself has nothing in the sets of the area's middle.
+            let line = AREA + LINES / 2 * 128;
+            program.set(7, line + number * (64 << 10)).op(Mnemonic::Ld, &[8, 0, 7])
+        };
+        let pushed = (1..=others).fold(logged, read).op(Mnemonic::Sync, &[0]);
+        let work = work(&run(pushed.fetches(TABLE | WHOLE).waits()));
+        assert!(work.found >= LINES, "{work:?}");
+        work.from_l3
+    };
+    assert_eq!([0, 8].map(from_l3), [0, 1]);
+}
+
 #[test]
 fn a_fetch_that_is_ended_brings_no_more() {
     let logged = Program::default().reads().logs(TABLE | L2).waits().flushes();
