@@ -189,7 +189,7 @@ fn nobody_harms_the_others_on_split_cores() {
 fn parts_of_a_core_share_its_prefetch_engine() {
     let policy = "prefetch = \"always-l2\", threads_per_core = 1, subcores = 2";
     let system = with_policy(policy, [1, 1, 8]);
-    let work = engine_changes_nothing(&system, "two parts");
+    let work = engine_changes_nothing(&system, "two parts", NoObserver);
     assert!(work.logs >= 4 && work.fetches >= 2, "{work:?}");
 }
 
@@ -216,7 +216,7 @@ fn threads_of_a_core_share_its_prefetch_engine() {
             "[chain] memory-load: chain of 32 KiB, done",
             "[stream] memory-load: stream of 128 KiB, done",
         ];
-        let work = engine_leaves(&system, &format!("{policy}, {cores} cores"), lines);
+        let work = engine_leaves(&system, &format!("{policy}, {cores} cores"), lines, NoObserver);
         assert!(work.logs >= least[0] && work.fetches >= least[1], "{policy}: {work:?}");
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use arch::interrupt::{Vector, wake};
 use arch::processor::Processor;
+use arch::registers::msr;
 use arch::registers::spr::Spr;
 use lab::comparison::{Transcript, difference};
 use lab::experiment::{Experiment, Variant};
@@ -480,23 +481,32 @@ pub(crate) fn with_policy(policy: &str, topology: [u32; 3]) -> System {
 const HEAP: Range<u64> = 0x20_0000..0x420_0000;
 
 /// What the engines have done when such a system ends.
-pub(crate) fn engine_changes_nothing(system: &System, about: &str) -> Work {
+pub(crate) fn engine_changes_nothing(
+    system: &System,
+    about: &str,
+    observer: impl Observer,
+) -> Work {
     let lines = [
         "[registers] registers: 100 rounds, 0 wrong",
         "[chain] working-set: chain of 64 KiB, done",
         "[order] working-set: order of 1024 KiB, done",
     ];
-    engine_leaves(system, about, lines)
+    engine_leaves(system, about, lines, observer)
 }
 
 /// What the engines have done when a system ends that prints these lines: they log into the hypervisor's heap and
 /// nowhere else, and our oracle finds nothing.
-pub(crate) fn engine_leaves(system: &System, about: &str, lines: [&str; 3]) -> Work {
+pub(crate) fn engine_leaves(
+    system: &System,
+    about: &str,
+    lines: [&str; 3],
+    observer: impl Observer,
+) -> Work {
     let mut machine = on_simulator::start(system).unwrap();
     machine.start_timing(Settings::default());
     let (mut oracle, mut tables) = (Oracle::new(Processor::Power8), Tables::default());
     tables.allow(HEAP);
-    let end = machine.run(ALL, &mut (&mut oracle, &mut tables));
+    let end = machine.run(ALL, &mut (&mut oracle, (&mut tables, observer)));
     let console = String::from_utf8(machine.take_console_output()).unwrap();
     let context = format!("{about}: {console}");
     assert!(matches!(end, RunState::PoweredOff), "{end:?}; {context}");
@@ -511,6 +521,32 @@ pub(crate) fn engine_leaves(system: &System, about: &str, lines: [&str; 3]) -> W
     works.fold(Work::default(), Work::plus)
 }
 
+/// Where each partition, of one vCPU, goes on when another one has had its core.
+#[derive(Default)]
+struct Hops {
+    /// By core: the LPID that was there last.
+    there: BTreeMap<usize, u64>,
+    /// By LPID: the core that it was on last.
+    on: BTreeMap<u64, usize>,
+    /// How often one came to a core that another one had.
+    stays: u32,
+    /// How often of these it came from another core.
+    hops: u32,
+}
+
+impl Observer for Hops {
+    const SEES_INSTRUCTIONS: bool = false;
+
+    fn returned(&mut self, thread: &Thread, _: &Shared, _: Mode) {
+        let (core, lpid) = (thread.core, thread.spr(Spr::Lpidr));
+        if thread.msr() & msr::HV != 0 || self.there.insert(core, lpid) == Some(lpid) {
+            return;
+        }
+        self.stays += 1;
+        self.hops += u32::from(self.on.insert(lpid, core).is_some_and(|last| last != core));
+    }
+}
+
 /// The engine logs into the hypervisor's heap and nowhere else, fetches, and changes nothing that anybody sees, while
 /// vCPUs move between cores and, in the nightly run, on one core.
 #[test]
@@ -520,9 +556,12 @@ fn the_prefetch_engine_changes_nothing_but_time() {
     for (policy, cores, logs) in [("always-l2", 2, 3)].into_iter().chain(nightly) {
         let context = format!("{policy}, {cores} cores");
         let system = with_policy(&format!("prefetch = \"{policy}\""), [1, cores, 1]);
-        let work = engine_changes_nothing(&system, &context);
+        let mut hops = Hops::default();
+        let work = engine_changes_nothing(&system, &context, &mut hops);
         let lines = work.fetched + work.found;
         assert!(work.logs >= logs && work.fetches > 0 && lines > 1000, "{work:?}; {context}");
+        let Hops { stays, hops, .. } = hops;
+        assert!(cores == 1 || hops > stays / 8, "{hops} hops in {stays} stays; {context}");
     }
 }
 

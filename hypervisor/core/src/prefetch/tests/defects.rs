@@ -10,6 +10,8 @@ use std::vec::Vec;
 use arch::address::RealAddress;
 use arch::bundle::PrefetchPolicy;
 use arch::registers::mppr;
+use proptest::collection::vec;
+use proptest::{prop_assert, proptest};
 
 use super::{A, B, C, LPID, SUBCORES, alone, whole};
 use crate::prefetch::patch::{Patch, Registers};
@@ -414,4 +416,49 @@ fn reason_5_a_log_is_under_way_on_the_core_that_a_vcpu_has_left() {
             }
         }
     });
+}
+
+/// Each core has one of these vCPUs for so long, and both look around, as long as no log takes.
+fn together(judged: &Judged, judge: &Judge, vcpus: [VcpuId; CORES], ticks: u64) {
+    let part = TAKES / 2;
+    for left in (0..ticks).step_by(part as usize) {
+        let on = |core: usize| judge.place.set(whole(core));
+        for (core, vcpu) in vcpus.into_iter().enumerate() {
+            on(core);
+            judged.enters(judge, vcpu);
+        }
+        judge.now.set(judge.now.get() + part.min(ticks - left));
+        for (core, vcpu) in vcpus.into_iter().enumerate() {
+            on(core);
+            judged.exits(judge, vcpu);
+        }
+    }
+}
+
+/// Three vCPUs of which each goes from one core to the other, waits for a slice, and is back on the first: none is ever
+/// twice on a core without another one between.
+#[test]
+fn a_vcore_hops_between_cores_each_slice() {
+    only_the_patch_has(LARGE, &[Defect::FetchBesideLog, Defect::FetchOfPart], |judged, judge| {
+        for vcpus in [[A, B], [B, C], [C, A]].into_iter().cycle().take(12) {
+            together(judged, judge, vcpus, LONG);
+        }
+    });
+}
+
+proptest! {
+    /// Whoever is where, and for how long.
+    #[test]
+    fn none_of_ours_has_a_defect_whoever_goes_where(
+        stays in vec((0..4_u32, 1..4_u32, 1..2 * LONG), 1..60),
+    ) {
+        for (policy, judge) in judged(LARGE, |judged, judge| {
+            for &(first, more, ticks) in &stays {
+                together(judged, judge, [VcpuId(first), VcpuId((first + more) % 4)], ticks);
+            }
+        }) {
+            let found = judge.found.take();
+            prop_assert!(policy == PrefetchPolicy::Faithful || found.is_empty(), "{policy:?}: {found:?}");
+        }
+    }
 }
