@@ -78,7 +78,7 @@ struct Slices {
 /// What one timed run found.
 struct Timed {
     counts: Counts,
-    /// Of the thread that marked the region, or of whom its jobs are, on all threads.
+    /// Of the thread that marked the region; of all that did, if it begins again and again.
     cycles: u64,
     charges: Charges,
     samples: Option<Summary>,
@@ -285,10 +285,15 @@ impl<'a> Trial<'a> {
                      one meanwhile is counted with `per = \"job\"` alone",
                 )
             })?;
-            let is_once = self.extent() == Extent::Once;
-            let charges = if is_once { charges } else { charges.of_region() };
-            let cycles = charges.total(thread);
-            (charges, cycles)
+            // Begun again and again, it is that of each thread that began it.
+            if self.extent() == Extent::Once {
+                let cycles = charges.total(thread);
+                (charges, cycles)
+            } else {
+                let charges = charges.of_region();
+                let cycles = charges.in_all();
+                (charges, cycles)
+            }
         };
         let names = self.names.is_bare.then(|| {
             let mut names = self.names.clone();

@@ -227,6 +227,13 @@ impl RegionCounts {
             Some(lpid) => (thread.lpid() == lpid).then_some(0),
         }
     }
+
+    fn begin(&mut self, thread: &Thread, region: Region) {
+        if let Some(place) = self.place(thread) {
+            self.counts.entry(region).or_default().begun += 1;
+            self.open.insert(place, region);
+        }
+    }
 }
 
 impl Observer for RegionCounts {
@@ -237,7 +244,7 @@ impl Observer for RegionCounts {
             && let Some(mark) = Mark::from_word(op.word)
         {
             match mark {
-                Mark::Begin(region) => self.region_began(thread, region),
+                Mark::Begin(region) => self.begin(thread, region),
                 Mark::End(region) => {
                     if let Some(place) = self.place(thread)
                         && self.open.get(&place) == Some(&region)
@@ -279,10 +286,11 @@ impl Observer for RegionCounts {
         }
     }
 
+    /// A vCPU may be interrupted once more before it comes to the mark that ends the region.
     fn region_began(&mut self, thread: &Thread, region: Region) {
-        if let Some(place) = self.place(thread) {
-            self.counts.entry(region).or_default().begun += 1;
-            self.open.insert(place, region);
+        let is_open = self.place(thread).is_some_and(|at| self.open.get(&at) == Some(&region));
+        if !is_open {
+            self.begin(thread, region);
         }
     }
 

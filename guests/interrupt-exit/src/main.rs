@@ -6,10 +6,10 @@
 //! | `timer` | its decrementer is set to a time that has passed |
 //! | `external` | H_IPI to itself |
 //! | `doorbell` | H_IPI of the first vCPU to the second, which sleeps in H_CEDE; the first then confers |
-//! | `hypervisor-decrementer` | the end of a slice, which the machine sees; two vCPUs compute |
+//! | `hypervisor-decrementer` | the end of a slice, which the machine sees; all vCPUs compute |
 //!
 //! `until=handler` (the default) ends the region in the handler's first line, `until=resumption` behind the interrupt.
-//! `rounds=N` says how many. Each event has to be taken once.
+//! `rounds=N` says how many, `warm=N` behind how many slices region 2 begins once. Each event has to be taken once.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
@@ -24,6 +24,8 @@ mod payload {
     rt::main!(interrupt_exit);
 
     const EVENT: Region = Region::new(1).expect("a region number");
+    /// Begins once, when caches and predictors are warm.
+    const WARM: Region = Region::new(2).expect("a region number");
     /// A decrementer that has expired.
     const NOW: u64 = u64::MAX;
     const PRIORITY: u64 = 4;
@@ -84,7 +86,8 @@ mod payload {
             other => panic!("event={other}: not known"),
         };
         if event == "hypervisor-decrementer" {
-            compute(partition.number("slice", 20) * 512, rounds);
+            let slice = partition.number("slice", 20) * 512;
+            compute(partition.vcpus(), slice, rounds, partition.number("warm", 0));
             return;
         }
         if event == "doorbell" {
@@ -134,20 +137,30 @@ mod payload {
         }
     }
 
-    /// Two vCPUs compute until so many slices have passed; each time that one goes on, the region is over.
-    fn compute(slice: u64, slices: u64) {
-        assert_eq!(rt::start_vcpu(1, spin), 0, "start-cpu");
+    /// All vCPUs compute until so many slices have passed; each time that one goes on, the region is over. What is to
+    /// be said is said before, since nobody ends a region while it prints.
+    fn compute(vcpus: u32, slice: u64, slices: u64, warm: u64) {
+        rt::println!("interrupt-exit: hypervisor-decrementer, computes for {slices} slices");
+        for vcpu in 1..vcpus {
+            assert_eq!(rt::start_vcpu(vcpu, spin), 0, "start-cpu");
+        }
         let start = rt::timebase();
+        let mut is_warm = warm == 0;
         while rt::timebase() - start < slice * slices {
             rt::mark!(Mark::End(EVENT));
+            if !is_warm && rt::timebase() - start >= slice * warm {
+                is_warm = true;
+                rt::mark!(Mark::Begin(WARM));
+            }
         }
         IS_OVER.store(true, SeqCst);
-        while !rt::is_stopped(1) {
-            rt::mark!(Mark::End(EVENT));
+        for vcpu in 1..vcpus {
+            while !rt::is_stopped(vcpu) {
+                rt::mark!(Mark::End(EVENT));
+            }
         }
         // The last slice may have ended in the call that says so.
         rt::mark!(Mark::End(EVENT));
-        rt::println!("interrupt-exit: hypervisor-decrementer, {slices} slices computed");
     }
 
     fn spin(_: u32) {

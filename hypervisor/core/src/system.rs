@@ -185,11 +185,16 @@ impl<'a, H: Memory> System<'a, H> {
 impl<H: Hal> System<'_, H> {
     /// Waits until `thread`, which is on its way with this vCPU, is inside its partition: until the threads of its core
     /// are out of another one. Nobody waits for what this thread keeps: where threads share cores, they keep nothing.
+    #[inline(never)]
     pub(crate) fn come_into_core(&self, thread: usize, vcpu: VcpuId) {
         let (partition, _) = self.place(vcpu);
         let lpid = self.partitions[partition].lock().lpid;
         let take = || self.hal.take_core(lpid);
-        while !self.schedule.lock().arrives_in_core(thread, partition, take) {
+        let arrives = || {
+            let now = self.hal.timebase();
+            self.schedule.lock().arrives_in_core(thread, partition, now, take)
+        };
+        while !arrives() {
             (0..PAUSE).for_each(|_| spin_loop());
         }
     }

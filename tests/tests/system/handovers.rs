@@ -5,12 +5,15 @@ use arch::interrupt::Vector;
 use arch::marker::{Mark, Region};
 use lab::experiment::{Experiment, Variant};
 use lab::extent::Extent;
+use lab::interruption::Interruption;
+use lab::progress::Unseen;
 use lab::timed::{self, Timing};
+use lab::trial::Trial;
 use lab::user_file::Files;
 use simulator::blocks::Op;
 use simulator::exec::Mode;
 use simulator::interrupt::Taken;
-use simulator::pipeline::Settings;
+use simulator::pipeline::{LONGEST_QUANTUM, Settings};
 use simulator::state::shared::Shared;
 use simulator::state::thread::Thread;
 use simulator::{Counts, Observer, RegionCounts, RunState};
@@ -242,4 +245,34 @@ fn a_partner_that_weighs_more_still_gets_the_processor_once_for_each_time_that_i
     });
     assert_eq!((equal.begun, equal.ended), (100, 100));
     assert_eq!((unequal.begun, unequal.ended), (100, 100));
+}
+
+/// Two partitions take turns on a core: all of its threads come out by one interrupt, and once, and go in again.
+#[test]
+fn a_core_changes_hands_with_one_exit_of_each_of_its_threads() {
+    let experiment = experiment("vcore-switch.toml");
+    for variant in &experiment.variants {
+        let counts = counts(&experiment, variant);
+        let Counts { begun, ended, .. } = counts;
+        assert_eq!(begun, ended, "{}", variant.name);
+        let exits = counts.exits[&Vector::HypervisorDecrementer];
+        // Whoever starts and ends a vCPU wants the core now and then.
+        assert!(begun >= 40 && exits <= begun + begun / 10, "{}: {counts:?}", variant.name);
+    }
+}
+
+/// Where several threads begin a region, its cycles are those of all of them, as its instructions are.
+#[test]
+fn a_region_of_several_threads_has_the_cycles_of_all_of_them() {
+    let experiment = experiment("vcore-switch.toml");
+    let variant = experiment.variants.iter().find(|variant| variant.name == "two").unwrap();
+    let (quantum, limit, interruption) = (LONGEST_QUANTUM, u64::MAX, Interruption::NEVER);
+    let trial =
+        Trial::new(&experiment, variant, SEED, quantum, limit, &Unseen, interruption).unwrap();
+    let outcome = trial.time(false, false).unwrap();
+    let cycles = outcome.measured.cycles.unwrap().value;
+    assert_eq!(cycles, outcome.ledger.elapsed_thread_cycles);
+    let instructions = outcome.measured.counts.hypervisor_instructions;
+    // Of two threads no more than four instructions complete in a cycle.
+    assert!(instructions < 4 * cycles, "{instructions} in {cycles}");
 }

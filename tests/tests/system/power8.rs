@@ -361,7 +361,8 @@ fn no_wake_up_is_lost_whenever_it_comes_to_a_nap() {
             assert!(matches!(end, RunState::PoweredOff), "{end:?}: {context}");
             let line = format!("idle: {test}, {samples} samples, 0 spurious interrupts");
             assert!(console.contains(&line), "{context}");
-            assert_eq!(oracle.findings().len(), 0, "{context}");
+            let findings: Vec<_> = oracle.findings().iter().map(ToString::to_string).collect();
+            assert!(findings.is_empty(), "{findings:#?}: {context}");
             // Whom nobody wakes finds out when the decrementer has run down, 4 s later.
             let (_, listed) = console.split_once("samples: ").expect("it lists them");
             let listed = listed.split_whitespace().map_while(|word| word.parse::<u64>().ok());

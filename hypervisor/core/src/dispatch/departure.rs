@@ -159,11 +159,13 @@ impl<H: Enter> Running<'_, H> {
             return Some(Left::GoesOn(None));
         }
         // A timer that is due is seen to between two stays, before anybody gets a slice; and a core that another
-        // partition is to have is given up.
+        // partition is to have is given up. Who has a core next is not for one of its threads to decide here.
         let is_timer_due = schedule.timers.next().is_some_and(|time| time <= self.left);
         if is_timer_due || H::SHARES_CORES && schedule.is_core_wanted(self.thread) {
             self.successor = Successor::Anybody;
-        } else if self.goes_on_here(schedule, has_time) {
+        } else if !(H::SHARES_CORES && schedule.is_core_due(self.thread, self.left))
+            && self.goes_on_here(schedule, has_time)
+        {
             return None;
         }
         self.reads_ahead::<5>();

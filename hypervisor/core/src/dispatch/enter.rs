@@ -90,6 +90,9 @@ impl<H: Enter> Running<'_, H> {
         self.loads::<4>(is_loading);
         let has_no_end =
             self.runs_on || schedule.threads() > 1 && self.others_wait(&mut schedule, now);
+        if H::SHARES_CORES {
+            self.slice.ends = schedule.slice_in_core(self.thread, self.slice.ends, now);
+        }
         let slice = if H::SHARES_CORES && schedule.is_core_wanted(self.thread) {
             0
         } else if has_no_end {

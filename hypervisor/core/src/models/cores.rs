@@ -87,7 +87,8 @@ impl Core {
 
     fn enter(&self, thread: usize, vcpu: VcpuId, partition: usize) {
         let take = || self.watched.with_mut(|_| self.lpidr.store(partition, Ordering::Relaxed));
-        while !self.schedule.lock().arrives_in_core(thread, partition, take) {
+        let now = self.now.load(Ordering::Relaxed);
+        while !self.schedule.lock().arrives_in_core(thread, partition, now, take) {
             yield_now();
         }
         self.doorbells[thread].clear();

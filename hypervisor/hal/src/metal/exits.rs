@@ -348,8 +348,13 @@ extern "C" fn hal_hash_exit(code: u64) {
     let offset = code & !(REAL_DOOR | HSRR);
     let vector = Vector::from_offset(offset).expect("vectors.S has known vectors only");
     #[cfg(feature = "power8")]
-    if vector == Vector::HypervisorDecrementer && super::core_registers::is_early() {
-        return;
+    if vector == Vector::HypervisorDecrementer {
+        if super::core_registers::is_early() {
+            return;
+        }
+        // At once: a sibling that comes back first would set the decrementer to a time that has passed, and all of the
+        // core came out once more.
+        super::core_registers::end_stay();
     }
     let exit = cause(
         vector,

@@ -45,6 +45,11 @@ impl Tenancy {
         self.tenant.filter(|_| self.inside > 0 && self.next.is_none())
     }
 
+    /// Until when others leave the core to the tenant, if they do `now`.
+    pub(super) fn kept_until(&self, now: u64) -> Option<u64> {
+        Some(self.until).filter(|until| now < *until)
+    }
+
     /// Others leave the core to the tenant until then.
     pub(super) fn stays(&mut self, until: u64) {
         self.until = until;

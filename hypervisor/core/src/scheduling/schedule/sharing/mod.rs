@@ -48,6 +48,7 @@ impl Schedule {
         names.sort_unstable();
         names.dedup();
         self.queue.set_places(cores, slice, names.len());
+        self.queue.narrow_span();
         let place = |core| names.binary_search(core).expect("it is one of them");
         let of_thread = cores.iter().map(place).collect();
         let mut first = 0;
@@ -154,17 +155,20 @@ impl Schedule {
         now.saturating_add(ticks)
     }
 
-    /// Whether `thread`, which is on its way with a vCPU of `partition`, is inside: then its core runs that one. If
-    /// that begins now, `take` makes it so. Else it has to ask again.
+    /// Whether `thread`, which is on its way with a vCPU of `partition`, is inside `now`: then its core runs that one.
+    /// If that begins now, `take` makes it so. Else it has to ask again.
     pub fn arrives_in_core(
         &mut self,
         thread: usize,
         partition: usize,
+        now: u64,
         take: impl FnOnce(),
     ) -> bool {
         match self.sharing.core_mut(thread).arrive(partition) {
             Arrival::Inside => true,
             Arrival::First => {
+                let until = now.saturating_add(self.queue.slice());
+                self.sharing.core_mut(thread).stays(until);
                 take();
                 true
             }
@@ -172,10 +176,23 @@ impl Schedule {
         }
     }
 
+    /// When the slice is over of a vCPU that enters `thread` `now`, and that would have it until `ends`: no later than
+    /// others leave the core to its partition. So all vCPUs of a core come out together, and none goes back for the rest
+    /// of a slice that began a moment after a sibling's.
+    pub fn slice_in_core(&self, thread: usize, ends: u64, now: u64) -> u64 {
+        self.sharing.core(thread).kept_until(now).map_or(ends, |until| until.min(ends))
+    }
+
     /// Whether the vCPU on `thread` has to leave, as another partition is to have the core.
     #[must_use]
     pub fn is_core_wanted(&self, thread: usize) -> bool {
         self.sharing.core(thread).is_wanted()
+    }
+
+    /// Whether others wait, and leave the core of `thread` to its partition no longer.
+    #[must_use]
+    pub fn is_core_due(&self, thread: usize, now: u64) -> bool {
+        !self.queue.is_empty() && self.sharing.core(thread).kept_until(now).is_none()
     }
 
     /// `thread` has come out of its partition.

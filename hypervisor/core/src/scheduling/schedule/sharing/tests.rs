@@ -127,7 +127,7 @@ impl World {
             }
             Thread::Comes(vcpu) => {
                 let partition = self.partition[vcpu.0 as usize];
-                if !schedule.arrives_in_core(thread, partition, || {}) {
+                if !schedule.arrives_in_core(thread, partition, now, || {}) {
                     return;
                 }
                 rung.borrow_mut()[thread] = false;
@@ -140,7 +140,7 @@ impl World {
                 let ticks = match (schedule.is_core_wanted(thread), runs_on) {
                     (true, _) => 0,
                     (false, true) => FAR,
-                    (false, false) => SLICE,
+                    (false, false) => schedule.slice_in_core(thread, now + SLICE, now) - now,
                 };
                 let until = now + ticks;
                 schedule.runs_until(thread, until);
@@ -285,6 +285,39 @@ fn a_core_goes_to_another_partition_when_its_slice_is_over_and_all_are_out() {
     assert!(matches!(world.threads[1], Thread::Stays { vcpu, .. } if vcpu == second));
     world.step(0, None);
     assert_eq!(world.threads[0], Thread::Waits { until: 1 + 2 * SLICE });
+}
+
+/// One that came a moment after the other of its partition leaves with it, and not for the rest of a slice of its own.
+#[test]
+fn all_vcpus_of_a_core_come_out_together() {
+    let mut world = World::new(&[0, 0], &[2, 2]);
+    let until = |world: &World| {
+        [0, 1].map(|thread| match world.threads[thread] {
+            Thread::Stays { vcpu, until, .. } => (world.partition[vcpu.0 as usize], until),
+            other => panic!("{other:?}"),
+        })
+    };
+    for partition in [0, 1, 0] {
+        let came = world.now + 2;
+        for thread in [0, 1] {
+            while !matches!(world.threads[thread], Thread::Stays { .. }) {
+                world.step(thread, None);
+                // The second one has to be out before the first one is in.
+                if thread == 0 && !matches!(world.threads[1], Thread::Comes(_) | Thread::Decides) {
+                    world.step(1, None);
+                }
+                world.now += 1;
+            }
+        }
+        let [(first, ends), (second, also)] = until(&world);
+        assert_eq!((first, second), (partition, partition));
+        assert_eq!(ends, also);
+        assert!((SLICE - 20..=SLICE).contains(&(ends - came)), "{ends} {came}");
+        world.now = ends;
+        for thread in [0, 1] {
+            world.step(thread, None);
+        }
+    }
 }
 
 /// Whoever keeps the others from a core pays for all of it.

@@ -43,8 +43,9 @@ static DUE: [[AtomicU64; THREADS_PER_CORE]; THREADS_MAX] =
     [const { [const { AtomicU64::new(NEVER) }; THREADS_PER_CORE] }; THREADS_MAX];
 const NEVER: u64 = u64::MAX;
 
-/// By partition, VTB when it gave up a core last, or another core before it: it never goes back.
-static VIRTUAL_TIME: [AtomicU64; LPIDS] = [const { AtomicU64::new(0) }; LPIDS];
+/// By partition.
+static VIRTUAL_TIME: [Lock<VirtualTime>; LPIDS] =
+    [const { Lock::new(VirtualTime { cores: 0, at: 0 }) }; LPIDS];
 
 /// The thread with this index has this PIR; `others` is that of each one before it.
 pub(in super::super) fn place(
@@ -78,14 +79,16 @@ pub(in super::super) fn number() -> usize {
 pub(in super::super) fn take(lpid: u32) {
     let _guard = CORES[home()].lock();
     let before = read::<{ spr::LPIDR }>() as usize % LPIDS;
-    VIRTUAL_TIME[before].fetch_max(read::<{ spr::VTB }>(), Ordering::Relaxed);
+    let now = read::<{ spr::TB }>();
+    VIRTUAL_TIME[before].lock().loses_core(now);
+    let virtual_time = VIRTUAL_TIME[lpid as usize].lock().gets_core(now);
     // SAFETY: with relocation off nothing of it is the hypervisor's. The order is KVM's (`power8.md#lpidr`): what was
     // begun under the number before is done before the table changes.
     unsafe {
         write::<{ spr::LPIDR }>(NO_PARTITION);
         ptesync();
         map::set_own_table(lpid);
-        write::<{ spr::VTB }>(VIRTUAL_TIME[lpid as usize].load(Ordering::Relaxed));
+        write::<{ spr::VTB }>(virtual_time);
         write::<{ spr::DPDES }>(0);
         write::<{ spr::LPIDR }>(u64::from(lpid));
     }
@@ -136,8 +139,45 @@ pub(in super::super) fn leave(into: &mut Supervisor, now: u64, behind: u64) {
 pub(in super::super) unsafe fn set_virtual_time(seen: u64) {
     let _guard = CORES[home()].lock();
     if read::<{ spr::VTB }>() < seen {
+        let lpid = read::<{ spr::LPIDR }>() as usize % LPIDS;
+        VIRTUAL_TIME[lpid].lock().has_reached(seen, read::<{ spr::TB }>());
         // SAFETY: the caller's promise; the others of the partition see it go forward too.
         unsafe { write::<{ spr::VTB }>(seen) };
+    }
+}
+
+/// A partition's virtual time, one for all of its cores: a vCPU that goes from one to another sees no more of it pass
+/// than of time.
+struct VirtualTime {
+    /// How many cores it has.
+    cores: usize,
+    /// While it has any, how far this is behind the time base; else what it is.
+    at: u64,
+}
+
+impl VirtualTime {
+    /// It stands still once no core is left. Nobody is LPID 0, which is a core's at first.
+    fn loses_core(&mut self, now: u64) {
+        self.cores = self.cores.wrapping_sub(1);
+        if self.cores == 0 {
+            self.at = now.wrapping_sub(self.at);
+        }
+    }
+
+    /// What it is.
+    fn gets_core(&mut self, now: u64) -> u64 {
+        if self.cores == 0 {
+            self.at = now.wrapping_sub(self.at);
+        }
+        self.cores += 1;
+        now.wrapping_sub(self.at)
+    }
+
+    /// A vCPU that was saved has seen so much, and sees no less.
+    fn has_reached(&mut self, seen: u64, now: u64) {
+        if now.wrapping_sub(self.at) < seen {
+            self.at = now.wrapping_sub(seen);
+        }
     }
 }
 
