@@ -89,7 +89,6 @@ impl Description {
         let ranges = [
             ("chips", topology.chips, 1..=16),
             ("cores_per_chip", topology.cores_per_chip, 1..=24),
-            ("threads_per_core", topology.threads_per_core, 1..=facts.threads_max()),
         ];
         for (name, value, range) in ranges {
             if !range.contains(&value) {
@@ -98,6 +97,14 @@ impl Description {
                     "{name} = {value} is out of range; it must be {low} to {high}"
                 )));
             }
+        }
+        let given = topology.threads_per_core;
+        if !facts.smt_modes.contains(&given) {
+            let modes: Vec<String> = facts.smt_modes.iter().map(u32::to_string).collect();
+            return Err(error(format!(
+                "threads_per_core = {given} is not what a core of {processor} has; it must be one of {}",
+                modes.join(", ")
+            )));
         }
         let threads = topology.chips * topology.cores_per_chip * topology.threads_per_core;
         if topology.boot_thread >= threads {

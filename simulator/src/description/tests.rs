@@ -22,7 +22,11 @@ fn what_is_wrong_is_named_with_its_line() {
     assert!(with("unit = \"Hz\"", "unit = \"MHz\"").contains("its unit is \"Hz\""));
     assert!(with("bytes = 0x8000_0000", "bytes = 0x800_0000").contains("1 GiB"));
     assert!(with("bytes = 0x8000_0000", "bytes = 0x8000_0001").contains("multiples"));
-    assert!(with("threads_per_core = 1", "threads_per_core = 9").contains("1 to 4"));
+    for threads in [0, 3, 9] {
+        let message = with("threads_per_core = 1", &format!("threads_per_core = {threads}"));
+        assert!(message.contains(&format!("threads_per_core = {threads} is not what a core")));
+        assert!(message.contains("POWER9 has; it must be one of 1, 2, 4"), "{message}");
+    }
     assert!(with("\"published\"", "\"hearsay\"").contains("hearsay"));
     assert!(with("boot_thread = 0", "boot_thread = 1").contains("below the number of threads, 1"));
     assert!(with("POWER9\"", "POWER7\"").contains("\"POWER7\" is not modelled; "));

@@ -481,17 +481,17 @@ mod tests {
     #[test]
     fn a_store_across_a_granule_breaks_the_reservations_of_both() {
         let text = include_str!("../../../machines/power9.toml")
-            .replace("threads_per_core = 1", "threads_per_core = 3");
+            .replace("threads_per_core = 1", "threads_per_core = 4");
         let machine = Machine::new(Description::from_toml(&text).unwrap(), 1);
         let (mut threads, mut shared) = machine.into_parts();
-        let [writer, first, second] = &mut threads[..] else { unreachable!("three threads") };
+        let [writer, first, second, _] = &mut threads[..] else { unreachable!("four threads") };
         shared.reserve(first, 0x1000, 8);
         shared.reserve(second, 0x1080, 8);
         shared.store(writer, 0x1078, [0; 8]);
-        assert_eq!(shared.all_reservations(), [None, None, Some(0x1080 >> GRANULE_LOG2)]);
+        assert_eq!(shared.all_reservations(), [None, None, Some(0x1080 >> GRANULE_LOG2), None]);
         shared.reserve(first, 0x1000, 8);
         shared.store(writer, 0x107C, [0; 8]);
-        assert_eq!(shared.all_reservations(), [None; 3]);
+        assert_eq!(shared.all_reservations(), [None; 4]);
     }
 
     #[test]

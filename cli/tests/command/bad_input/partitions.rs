@@ -308,10 +308,14 @@ fn topologies() {
         command.env("POWERVISOR_IMAGES", "images");
         command
     };
-    assert_refused(
-        &mut boot("1x2x9"),
-        "--topology: threads_per_core = 9 is out of range; it must be 1 to 4",
-    );
+    for threads in [3, 9] {
+        assert_refused(
+            &mut boot(&format!("1x2x{threads}")),
+            &format!(
+                "--topology: threads_per_core = {threads} is not what a core of POWER9 has; it must be one of 1, 2, 4"
+            ),
+        );
+    }
     let output = boot("4").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(errors(&output).contains("`4` is not a topology; it must be chips x cores x threads"));
