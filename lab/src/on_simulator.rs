@@ -79,7 +79,10 @@ pub fn run_in_slices<O: Observer>(
 #[must_use]
 pub fn exit_of(end: RunState) -> Option<Exit> {
     match end {
-        RunState::Running | RunState::AtMark { .. } | RunState::AtPlace { .. } => None,
+        RunState::Running
+        | RunState::AtMark { .. }
+        | RunState::AtPlace { .. }
+        | RunState::Asleep { .. } => None,
         RunState::PoweredOff => Some(Exit::PoweredOff),
         RunState::Rebooted => Some(Exit::Rebooted),
         RunState::Stopped(report) => Some(Exit::Stopped(report.to_string())),

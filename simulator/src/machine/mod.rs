@@ -70,6 +70,8 @@ pub struct Machine {
     at_mark: Option<(usize, Mark)>,
     /// Which interrupt out of a partition begins a region.
     begin_at: Option<(Vector, Region)>,
+    /// The last cycle that a run sleeps up to.
+    sleep_until: u64,
     places: Places,
     agenda: Agenda,
 }
@@ -79,7 +81,8 @@ impl Machine {
     fn of(state: State) -> Self {
         let (blocks, operations) = (Blocks::default(), TimedBlocks::default());
         let (stop_at, places, agenda) = (Vec::new(), Places::default(), Agenda::default());
-        Self { state, blocks, operations, stop_at, at_mark: None, begin_at: None, places, agenda }
+        let (at_mark, begin_at, sleep_until) = (None, None, u64::MAX);
+        Self { state, blocks, operations, stop_at, at_mark, begin_at, sleep_until, places, agenda }
     }
 
     /// Ends each run behind one of these marks, with [`RunState::AtMark`]; they are no part of the machine's state.
@@ -97,6 +100,12 @@ impl Machine {
     /// no part of the machine's state.
     pub fn stop_before(&mut self, places: Vec<Place>) {
         self.places.set(places);
+    }
+
+    /// Ends each run, with [`RunState::Asleep`], where every thread sleeps and none wakes up to this cycle; it is no
+    /// part of the machine's state. Else a run skips such time at once, whatever its length.
+    pub fn sleep_until(&mut self, cycle: u64) {
+        self.sleep_until = cycle;
     }
 
     /// A machine after power-on, every thread inside firmware.
@@ -202,11 +211,16 @@ impl Machine {
         self.state.shared.timebase(&self.state.threads[0])
     }
 
+    /// The latest cycle that a thread has reached.
+    #[must_use]
+    pub fn cycle(&self) -> u64 {
+        self.state.threads.iter().map(|thread| thread.time.cycles()).max().unwrap_or(0)
+    }
+
     /// Simulated time since power-on.
     #[must_use]
     pub fn simulated_seconds(&self) -> f64 {
-        let cycles = self.state.threads.iter().map(|thread| thread.time.cycles()).max();
-        cycles.unwrap_or(0) as f64 / self.state.shared.clock.core_hz as f64
+        self.cycle() as f64 / self.state.shared.clock.core_hz as f64
     }
 
     /// What the console sent since the last call.
@@ -217,10 +231,10 @@ impl Machine {
     /// Types `bytes` on the console now.
     pub fn console_input(&mut self, bytes: &[u8]) {
         let (at_step, timebase) = (self.state.steps(), self.timebase());
-        let State { threads, shared, platform, .. } = &mut self.state;
+        let latest = self.cycle();
+        let State { shared, platform, .. } = &mut self.state;
         platform.console.type_in(Input { at_step, timebase, bytes: bytes.to_vec() });
-        let latest = threads.iter().map(|thread| thread.time.cycles()).max();
-        platform.drive_lines(shared, latest.unwrap_or(0));
+        platform.drive_lines(shared, latest);
     }
 
     /// Sets causes in the HMER of thread `index`, as a failing part of the machine would: no part of this one
@@ -229,8 +243,8 @@ impl Machine {
     /// # Panics
     /// If there is no such thread.
     pub fn raise_maintenance(&mut self, index: usize, causes: u64) {
+        let latest = self.cycle();
         let State { threads, shared, .. } = &mut self.state;
-        let latest = threads.iter().map(|thread| thread.time.cycles()).max().unwrap_or(0);
         let thread = &mut threads[index];
         thread.set_spr(Spr::Hmer, thread.spr(Spr::Hmer) | causes);
         shared.arrived(index, latest);

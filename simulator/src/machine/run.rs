@@ -4,7 +4,7 @@ use arch::interrupt::Vector;
 use arch::marker::Mark;
 use arch::opal::token;
 
-use super::execution::{StretchEnd, execute, find_block};
+use super::execution::{StretchEnd, execute, find_block, next_at};
 use super::{Machine, Report, power, siblings, step, subcores};
 use crate::exec::Mode;
 use crate::interrupt::{self, Taken};
@@ -31,6 +31,11 @@ pub enum RunState {
     AtPlace {
         /// Which thread.
         thread: usize,
+    },
+    /// Every thread sleeps beyond the cycle that [`Machine::sleep_until`] named; the machine can go on.
+    Asleep {
+        /// The cycle at which the first one wakes.
+        until: u64,
     },
     /// The payload switched the machine off.
     PoweredOff,
@@ -87,7 +92,11 @@ impl Machine {
             let Some(index) = self.next_thread() else {
                 return self.stopped(0, self.deadlock());
             };
-            if self.state.threads[index].activity.is_asleep() {
+            let thread = &self.state.threads[index];
+            if thread.activity.is_asleep() {
+                if let Some(until) = next_at(thread).filter(|&until| until > self.sleep_until) {
+                    return RunState::Asleep { until };
+                }
                 // It may have come into the next quantum: whoever is first then goes on.
                 self.wake(index, observer);
                 continue;

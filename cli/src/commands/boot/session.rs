@@ -1,8 +1,9 @@
 //! A run on our machine with a person before it: console, input, trace, and what is kept at its end.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::io::{IsTerminal as _, stdin};
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use lab::ledger::names::Names;
@@ -31,8 +32,11 @@ use crate::trace::Trace;
 use crate::until::{Part, Until};
 use crate::visible::one_line;
 
-/// Steps between two looks while the machine is ahead of a person: about one wake-up of an idle Linux.
-const IDLE_SLICE: u64 = 1 << 14;
+/// As much simulated time as the machine may sleep between two looks for what a person types.
+const NAP: Duration = Duration::from_millis(20);
+/// How long the first look waits for an input that ends, as that of `echo` into a pipe does at once: all of it is typed
+/// at the same step then, whenever it is run.
+const FIRST_LOOK: Duration = Duration::from_millis(100);
 /// Of so many things that the performance monitor does not have, the user is told by name.
 const MISSING_TOLD: usize = 16;
 /// Steps between two looks for a text on the console.
@@ -47,6 +51,8 @@ pub(super) struct Session {
     machine: Machine,
     surroundings: Surroundings,
     typist: Typist,
+    /// How long the next look for what is typed waits for the end of the input.
+    patience: Duration,
     /// How gdb takes numbers.
     is_little_endian: bool,
     /// The step at which the run pauses.
@@ -191,6 +197,7 @@ impl Session {
                 Typist::Log(rest.iter().cloned().collect())
             }
         };
+        let patience = if stdin().is_terminal() { Duration::ZERO } else { FIRST_LOOK };
         check_outputs(arguments, files)?;
         let now = machine.state().steps();
         let limit = arguments.steps.map_or(u64::MAX, |steps| now.saturating_add(steps));
@@ -198,6 +205,7 @@ impl Session {
             is_little_endian: is_little_endian(&machine, kernel),
             machine,
             typist,
+            patience,
             limit,
             in_vain: None,
             missing: BTreeSet::new(),
@@ -308,8 +316,9 @@ impl Session {
         flush: impl Fn(&mut O) -> Result<(), Failure>,
     ) -> Result<Ending, Failure> {
         self.set_stops();
-        let longest = if self.awaited.is_some() { CONSOLE_SLICE } else { SLICE };
-        let mut slice = longest;
+        let slice = if self.awaited.is_some() { CONSOLE_SLICE } else { SLICE };
+        // The cycle that somebody who may type has waited for.
+        let mut waited_for = 0;
         loop {
             let now = self.machine.state().steps();
             if now >= self.limit {
@@ -321,7 +330,9 @@ impl Session {
                 self.set_stops();
             }
             let until = self.type_in(now)?.min(self.limit).min(self.begins_at.unwrap_or(u64::MAX));
-            let (started, simulated) = (Instant::now(), self.machine.simulated_seconds());
+            let (started, cycle) = (Instant::now(), self.machine.cycle());
+            let nap = if self.may_be_typed() { self.cycles(NAP) } else { u64::MAX };
+            self.machine.sleep_until(cycle.saturating_add(nap).max(waited_for));
             let end = self.machine.run(slice.min(until - now), observer);
             flush(observer)?;
             let output = self.machine.take_console_output();
@@ -338,6 +349,10 @@ impl Session {
                 return Ok(Ending::Shown(awaited.text.clone()));
             }
             let is_at_stop = matches!(end, RunState::AtMark { .. } | RunState::AtPlace { .. });
+            let reached = match end {
+                RunState::Asleep { until } => until,
+                _ => self.machine.cycle(),
+            };
             if let Some(exit) = exit_of(end) {
                 return Ok(Ending::Over(exit));
             }
@@ -347,10 +362,26 @@ impl Session {
             if is_at_stop {
                 continue;
             }
-            let passed = Duration::from_secs_f64(self.machine.simulated_seconds() - simulated);
-            let ahead = passed.saturating_sub(started.elapsed());
-            slice = if self.wait_for_typing(ahead) { IDLE_SLICE } else { longest };
+            let passed = self.duration(reached - cycle);
+            if self.wait_for_typing(passed.saturating_sub(started.elapsed())) {
+                waited_for = reached;
+            }
         }
+    }
+
+    /// Whether somebody may still type, who has a clock of his own.
+    fn may_be_typed(&self) -> bool {
+        matches!(self.typist, Typist::Person(_)) && !self.has_ended
+    }
+
+    /// So much simulated time in cycles.
+    fn cycles(&self, time: Duration) -> u64 {
+        (time.as_secs_f64() * self.machine.state().shared.clock.core_hz as f64) as u64
+    }
+
+    /// So many cycles as simulated time.
+    fn duration(&self, cycles: u64) -> Duration {
+        Duration::from_secs_f64(cycles as f64 / self.machine.state().shared.clock.core_hz as f64)
     }
 
     /// Lets the machine stop where somebody wants to look.
@@ -418,13 +449,13 @@ impl Session {
         }
     }
 
-    /// Waits for so long, or until something is typed; false if there is nothing to wait for. A machine that only
-    /// sleeps would otherwise pass hours between two keys.
+    /// Waits for so long, or until something is typed; false in that case. A machine that only sleeps would otherwise
+    /// pass hours between two keys.
     fn wait_for_typing(&mut self, ahead: Duration) -> bool {
-        let Typist::Person(typed) = &self.typist else { return false };
-        if ahead.is_zero() {
-            return false;
+        if !self.may_be_typed() {
+            return true;
         }
+        let Typist::Person(typed) = &self.typist else { return true };
         let started = Instant::now();
         while INTERRUPTION.check().is_ok()
             && let Some(left) = ahead.checked_sub(started.elapsed())
@@ -432,10 +463,10 @@ impl Session {
             match typed.recv_timeout(left.min(LOOK)) {
                 Ok(bytes) => {
                     self.machine.console_input(&bytes);
-                    break;
+                    return false;
                 }
                 Err(RecvTimeoutError::Timeout) => (),
-                Err(RecvTimeoutError::Disconnected) => return false,
+                Err(RecvTimeoutError::Disconnected) => break,
             }
         }
         true
@@ -445,14 +476,21 @@ impl Session {
     fn type_in(&mut self, now: u64) -> Result<u64, Failure> {
         let log = match &mut self.typist {
             Typist::Person(typed) => {
-                loop {
-                    match typed.try_recv() {
-                        Ok(bytes) => self.machine.console_input(&bytes),
-                        Err(TryRecvError::Empty) => return Ok(u64::MAX),
-                        Err(TryRecvError::Disconnected) => break,
+                let deadline = Instant::now() + std::mem::take(&mut self.patience);
+                let mut bytes = Vec::new();
+                let end = loop {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    match typed.recv_timeout(left) {
+                        Ok(more) => bytes.extend(more),
+                        Err(end) => break end,
                     }
+                };
+                if !bytes.is_empty() {
+                    self.machine.console_input(&bytes);
                 }
-                self.input_has_ended();
+                if end == RecvTimeoutError::Disconnected {
+                    self.input_has_ended();
+                }
                 return Ok(u64::MAX);
             }
             Typist::Log(log) => log,

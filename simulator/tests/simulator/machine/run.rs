@@ -120,6 +120,30 @@ fn a_report_says_what_other_threads_wait_for() {
     }
 }
 
+#[test]
+fn a_run_sleeps_no_longer_than_it_may_and_goes_on_as_one_that_may() {
+    let sleeper = || {
+        let program = Program::default().set(3, 0x2000).op(Mnemonic::Mtspr, &[318, 3]);
+        let program = program.set(3, 0x10_0000).op(Mnemonic::Mtspr, &[22, 3]);
+        let program = program.set(3, 0x30_0000).op(Mnemonic::Mtspr, &[855, 3]);
+        program.op(Mnemonic::Stop, &[]).forever().boot(|_| {})
+    };
+    let mut whole = sleeper();
+    assert!(matches!(whole.run(1000, &mut NoObserver), RunState::Running));
+    let mut machine = sleeper();
+    machine.sleep_until(5000);
+    let RunState::Asleep { until } = machine.run(1000, &mut NoObserver) else {
+        panic!("it does not sleep")
+    };
+    assert!(machine.cycle() < 1000 && until > 0x10_0000, "{} {until}", machine.cycle());
+    machine.sleep_until(until - 1);
+    assert!(matches!(machine.run(1000, &mut NoObserver), RunState::Asleep { .. }));
+    machine.sleep_until(until);
+    let left = 1000 - machine.state().steps();
+    assert!(matches!(machine.run(left, &mut NoObserver), RunState::Running));
+    assert!(machine == whole && machine.cycle() > until);
+}
+
 /// Two threads that hand time bases to each other through one doubleword. Each counts in r10 the rounds, and stops the
 /// machine's count in r11 when it reads an earlier time base than one that it was handed.
 fn hand_over_time_bases() -> Program {
