@@ -43,6 +43,8 @@ const MISSING_TOLD: usize = 16;
 const CONSOLE_SLICE: u64 = 1 << 16;
 /// What Linux says last when it has panicked and does not reboot.
 const PANIC: &str = "---[ end Kernel panic";
+/// How long a machine shows nothing, in simulated time, until the user is told that no input will change that.
+const QUIET: Duration = Duration::from_secs(10);
 /// How long a wait for a person may keep an interruption waiting.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -58,8 +60,10 @@ pub(super) struct Session {
     /// The step at which the run pauses.
     limit: u64,
     /// Since there is no more input: how often it had been asked for in vain until then. `None` once the user knows
-    /// that it is asked for again.
+    /// that it is asked for again, or that the machine shows nothing more.
     in_vain: Option<u64>,
+    /// The cycle at which the console last showed something, or the input ended.
+    shown_at: u64,
     /// What of the performance monitor was said to be missing.
     missing: BTreeSet<Missing>,
     has_ended: bool,
@@ -208,6 +212,7 @@ impl Session {
             patience,
             limit,
             in_vain: None,
+            shown_at: 0,
             missing: BTreeSet::new(),
             has_ended: false,
             names,
@@ -337,7 +342,7 @@ impl Session {
             flush(observer)?;
             let output = self.machine.take_console_output();
             self.surroundings.screen.show(&output)?;
-            self.tell_of_the_end_of_input();
+            self.tell_of_the_end_of_input(&output);
             self.tell_of_a_panic(&output);
             self.tell_of_what_is_missing();
             if let Some(at) = self.stopped(&end) {
@@ -518,18 +523,31 @@ impl Session {
     fn input_has_ended(&mut self) {
         if !std::mem::replace(&mut self.has_ended, true) {
             self.in_vain = Some(self.machine.state().platform.console.reads_in_vain());
+            self.shown_at = self.machine.cycle();
         }
     }
 
-    /// Says once that somebody asks for input that will not come: such a run may not end by itself.
-    fn tell_of_the_end_of_input(&mut self) {
-        let now = self.machine.state().platform.console.reads_in_vain();
-        if self.in_vain.is_some_and(|before| before < now) {
-            self.in_vain = None;
-            say(
-                "the input has ended and is asked for again; the run goes on: end it with Ctrl-C, or run with --steps",
-            );
+    /// Says once that somebody asks for input that will not come, or that the machine is quiet without it: such a run may
+    /// not end by itself.
+    fn tell_of_the_end_of_input(&mut self, output: &[u8]) {
+        let now = self.machine.cycle();
+        if !output.is_empty() {
+            self.shown_at = now;
         }
+        let Some(before) = self.in_vain else { return };
+        let is_asked_for = before < self.machine.state().platform.console.reads_in_vain();
+        let is_quiet = self.duration(now - self.shown_at) > QUIET;
+        let what = match (is_asked_for, is_quiet) {
+            (true, _) => "is asked for again".to_owned(),
+            (false, true) => {
+                format!("the console has shown nothing for {} simulated seconds", QUIET.as_secs())
+            }
+            (false, false) => return,
+        };
+        self.in_vain = None;
+        say(format_args!(
+            "the input has ended and {what}; the run goes on: end it with Ctrl-C, or run with --steps"
+        ));
     }
 
     /// Writes what was typed, whatever came of it.
