@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use arch::interrupt::Vector;
+use arch::registers::msr;
+use arch::registers::spr::Spr;
 use lab::ledger::names::Names;
 use lab::on_simulator::{SLICE, exit_of};
 use lab::suspended;
@@ -13,7 +16,8 @@ use lab::system::Exit;
 use lab::user_file::Files;
 use simulator::pipeline::Settings;
 use simulator::state::thread::counters::Missing;
-use simulator::{Input, Machine, NoObserver, Observer, Place, RunState};
+use simulator::state::thread::{Activity, Thread};
+use simulator::{Input, Machine, NoObserver, Observer, Place, Report, RunState};
 
 use super::awaited::Awaited;
 use super::calls::{Calls, What};
@@ -43,6 +47,8 @@ const MISSING_TOLD: usize = 16;
 const CONSOLE_SLICE: u64 = 1 << 16;
 /// What Linux says last when it has panicked and does not reboot.
 const PANIC: &str = "---[ end Kernel panic";
+/// Of so many interrupts in a row, between which no instruction completes, none has a handler.
+const IN_VAIN: u64 = 1000;
 /// How long a machine shows nothing, in simulated time, until the user is told that no input will change that.
 const QUIET: Duration = Duration::from_secs(10);
 /// How long a wait for a person may keep an interruption waiting.
@@ -336,6 +342,7 @@ impl Session {
             }
             let until = self.type_in(now)?.min(self.limit).min(self.begins_at.unwrap_or(u64::MAX));
             let (started, cycle) = (Instant::now(), self.machine.cycle());
+            let instructions = self.machine.instructions();
             let nap = if self.may_be_typed() { self.cycles(NAP) } else { u64::MAX };
             self.machine.sleep_until(cycle.saturating_add(nap).max(waited_for));
             let end = self.machine.run(slice.min(until - now), observer);
@@ -358,7 +365,7 @@ impl Session {
                 RunState::Asleep { until } => until,
                 _ => self.machine.cycle(),
             };
-            if let Some(exit) = exit_of(end) {
+            if let Some(exit) = exit_of(end).or_else(|| self.lost(now, instructions)) {
                 return Ok(Ending::Over(exit));
             }
             if INTERRUPTION.check().is_err() {
@@ -372,6 +379,33 @@ impl Session {
                 waited_for = reached;
             }
         }
+    }
+
+    /// Why a bare kernel comes to nothing any more, if it has taken interrupts only since the machine had made so many
+    /// steps and completed so many instructions: where nothing completes, nothing changes. A guest's host may end that
+    /// of the guest.
+    fn lost(&self, steps: u64, instructions: u64) -> Option<Exit> {
+        let state = self.machine.state();
+        let is_lost = !self.surroundings.has_hypervisor
+            && state.steps() - steps >= IN_VAIN
+            && self.machine.instructions() == instructions;
+        if !is_lost {
+            return None;
+        }
+        let runs =
+            |thread: &&Thread| thread.activity == Activity::Running && thread.msr() & msr::HV != 0;
+        let (thread, vector) = state.threads.iter().filter(runs).find_map(|thread| {
+            let is_here = |vector: &&Vector| **vector as u64 == thread.nia & 0xFFF;
+            Some((thread, Vector::ALL.iter().find(is_here)?))
+        })?;
+        let reason = format!(
+            "thread {:#x} takes interrupts for ever, of which the handler at {:#x} ({}) completes no instruction: the \
+             kernel has set up no handlers, or it is no kernel",
+            thread.spr(Spr::Pir),
+            thread.nia,
+            vector.name()
+        );
+        Some(Exit::Stopped(Report::new(state, thread.index, reason).to_string()))
     }
 
     /// Whether somebody may still type, who has a clock of his own.
