@@ -40,6 +40,7 @@ pub mod on_simulator;
 pub mod parameters;
 pub mod partition_file;
 pub mod payload;
+pub mod program_file;
 pub mod progress;
 pub mod rates;
 pub mod reasons;

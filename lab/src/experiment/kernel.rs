@@ -9,6 +9,7 @@ use crate::images::Images;
 use crate::ledger::names::{Names, Program};
 use crate::ledger::symbols;
 use crate::machine_file::MachineFile;
+use crate::program_file;
 use crate::system::System;
 use crate::toml_file::TomlFile;
 use crate::user_file::Files;
@@ -81,10 +82,12 @@ impl Kernel {
     pub fn system(&self, machine: MachineFile, seed: u64) -> Result<System, Failure> {
         let files = Files::default();
         let path = self.image.path()?;
+        let kernel = files.read(&path)?;
+        program_file::check(&kernel).map_err(|text| Failure::input(path.display(), text))?;
         let initrd = self.initrd.as_ref().map(|place| files.read(&place.path()?));
         Ok(System {
             name: path.display().to_string(),
-            kernel: files.read(&path)?,
+            kernel,
             initrd: initrd.transpose()?,
             kept_disks: Vec::new(),
             arguments: self.arguments.clone(),

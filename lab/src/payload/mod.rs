@@ -15,6 +15,7 @@ use object::elf::{
 };
 use object::read::elf::{FileHeader as _, ProgramHeader as _};
 
+use crate::program_file;
 use crate::size::Size;
 
 /// The bits of an address that count with relocation off.
@@ -61,6 +62,8 @@ impl Segment {
 pub enum PayloadError {
     #[error("the file is empty; it must be an ELF64 file for 64-bit Power or a flat image")]
     Empty,
+    #[error("{0}")]
+    NoProgram(String),
     #[error("the file is empty; an initrd has at least one byte")]
     EmptyInitrd,
     #[error("a 32-bit ELF file; it must be ELF64 for 64-bit Power")]
@@ -134,6 +137,7 @@ impl Payload {
         if bytes.is_empty() {
             return Err(PayloadError::Empty);
         }
+        program_file::check(bytes).map_err(PayloadError::NoProgram)?;
         if bytes.starts_with(&ELFMAG) {
             return Self::from_elf(bytes);
         }

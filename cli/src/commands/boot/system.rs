@@ -6,6 +6,7 @@ use lab::bundle::{self, Partition, Sharing};
 use lab::machine_file::MachineFile;
 use lab::partition_file::{PartitionFile, no_partition};
 use lab::payload::Payload;
+use lab::program_file;
 use lab::size::Size;
 use lab::system::{System, check_memory};
 use lab::toml_file::TomlFile;
@@ -156,10 +157,12 @@ fn kernel(
         Some(memory) => machine.with_memory(memory, "--memory"),
         None => machine,
     };
+    let kernel = files.read(path)?;
+    program_file::check(&kernel).map_err(|text| Failure::input(path.display(), text))?;
     let arguments_text = arguments.append.clone().unwrap_or_default();
     Ok(System {
         name: path.display().to_string(),
-        kernel: files.read(path)?,
+        kernel,
         initrd,
         kept_disks: Vec::new(),
         arguments: arguments_text,

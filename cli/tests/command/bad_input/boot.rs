@@ -13,6 +13,11 @@ fn payloads() {
         file
     };
     for (file, expected) in [
+        (
+            b"\x1F\x8B\x08\0".to_vec(),
+            "a file that gzip compressed; decompress it first with `gzip -dc FILE > NEW`",
+        ),
+        (b"# A payload\n".to_vec(), "a text file; it must be an ELF file or a flat image"),
         (vec![], "the file is empty; it must be an ELF64 file for 64-bit Power or a flat image"),
         (with(4, 1), "a 32-bit ELF file; it must be ELF64 for 64-bit Power"),
         (with(18, 62), "an ELF file for x86-64; it must be for 64-bit Power"),
@@ -50,6 +55,17 @@ fn kernels() {
         &mut folder.command("boot --kernel k"),
         "k: the kernel is empty or begins with a zero word; an ELF file or a flat image is needed",
     );
+    for (file, expected) in [
+        (
+            &b"BZh91AY\0"[..],
+            "a file that bzip2 compressed; decompress it first with `bzip2 -dc FILE > NEW`",
+        ),
+        (b"07070100000001", "a cpio archive; give it with --initrd, beside a kernel"),
+        (b"[kernel]\n", "a text file; it must be an ELF file or a flat image"),
+    ] {
+        folder.write("k", file);
+        assert_refused(&mut folder.command("boot --kernel k"), &format!("k: {expected}"));
+    }
     let mut other = elf(&[0]);
     other[18] = 62;
     folder.write("k", other);
