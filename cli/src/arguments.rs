@@ -177,11 +177,11 @@ pub struct BootArguments {
     pub resume: Option<PathBuf>,
     /// Let the partition of FILE that --suspend wrote into this file go on, in place of starting. It goes on on any
     /// machine that has what it uses; its `stop` is emulated where the machine has it not.
-    #[arg(long, value_name = "FILE", requires = "file")]
+    #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,
     /// Suspend this partition of FILE at the time --at, and write it into the file --to when the machine is off:
     /// its memory, its vCPUs, what it shares with the hypervisor, and interrupts that wait. Not one with devices.
-    #[arg(long, value_name = "NAME", requires_all = ["file", "at", "to"])]
+    #[arg(long, value_name = "NAME", requires_all = ["at", "to"])]
     pub suspend: Option<String>,
     /// Suspend the partition so long after the partitions start, such as 250us; units are ns, us, ms and s.
     #[arg(long, value_name = "TIME", requires = "suspend")]

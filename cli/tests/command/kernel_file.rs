@@ -60,11 +60,13 @@ fn what_does_not_fit_a_kernel_file_is_refused() {
     }
     let other = "a kernel file, and no partition file; `powervisor boot` takes it";
     let without = "kernel.toml boots a bare kernel, without partitions; leave the option out";
+    let of_file = "it is for a partition of a partition file; name such a file, or keep a whole machine with --save \
+        and go on with it with --resume";
     let example = project("examples/linux-host.toml");
     for (arguments, expected) in [
         ("boot kernel.toml --console hello", format!("--console: {without}")),
-        ("boot kernel.toml --suspend hello --at 1us --to it", format!("--suspend: {without}")),
-        ("boot kernel.toml --from kernel", format!("--from: {without}")),
+        ("boot kernel.toml --suspend hello --at 1us --to it", format!("--suspend: {of_file}")),
+        ("boot kernel.toml --from kernel", format!("--from: {of_file}")),
         ("boot kernel.toml --statistics", "--statistics: a bare kernel has no".to_owned()),
         ("boot nothing.toml", "nothing.toml:1: the key `image` is missing".to_owned()),
         ("boot both.toml", "both.toml:3: unknown key `partition`".to_owned()),

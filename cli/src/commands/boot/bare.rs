@@ -18,17 +18,12 @@ pub(super) fn from_file(
     else {
         return Ok(None);
     };
-    let of_partitions = [
-        ("--console", arguments.console.is_some()),
-        ("--suspend", arguments.suspend.is_some()),
-        ("--from", arguments.from.is_some()),
-    ];
-    if let Some((option, _)) = of_partitions.into_iter().find(|(_, is_given)| *is_given) {
+    if arguments.console.is_some() {
         let text = format!(
             "{} boots a bare kernel, without partitions; leave the option out",
             path.display()
         );
-        return Err(Failure::input(option, text));
+        return Err(Failure::input("--console", text));
     }
     let (file, kernel, append) = (None, Some(image), Some(text));
     let arguments = BootArguments { file, kernel, initrd, append, ..arguments.clone() };

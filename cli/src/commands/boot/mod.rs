@@ -38,6 +38,7 @@ pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {
         Some((arguments, machine)) => (arguments, Some(machine)),
         None => (arguments, None),
     };
+    refuse_without_partition_file(arguments)?;
     if arguments.kernel.is_some() && arguments.statistics == Some(Format::Text) {
         let text =
             "a bare kernel has no partitions that a table could have; write `--statistics json`";
@@ -127,6 +128,19 @@ fn surroundings(system: &System, arguments: &BootArguments) -> Surroundings {
     let kept_disks = system.kept_disks.clone();
     let suspends = arguments.suspend.clone().zip(arguments.to.clone());
     Surroundings { consoles, has_hypervisor, screen, kept_disks, suspends }
+}
+
+/// What is asked for of one partition goes into the bundle, which is made of a partition file.
+fn refuse_without_partition_file(arguments: &BootArguments) -> Result<(), Failure> {
+    let asked = [("--suspend", arguments.suspend.is_some()), ("--from", arguments.from.is_some())];
+    match asked.iter().find(|(_, is_asked)| *is_asked) {
+        Some((option, _)) if arguments.file.is_none() => {
+            let text = "it is for a partition of a partition file; name such a file, or keep a whole machine with \
+                --save and go on with it with --resume";
+            Err(Failure::input(option, text))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// QEMU has no simulated time to stop at or to log by, and cannot be observed.

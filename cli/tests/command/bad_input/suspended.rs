@@ -39,6 +39,23 @@ fn options_of_a_suspension() {
     }
 }
 
+/// Of these, one has no partition, and the others have none of a file.
+#[test]
+fn a_partition_of_no_file() {
+    let folder = folder();
+    for (option, more) in [("--suspend", " smp --at 5us --to x"), ("--from", " p.elf")] {
+        for what in ["--kernel p.elf", "--payload p.elf", "--resume p.elf"] {
+            assert_refused(
+                &mut folder.command(&format!("boot {what} {option}{more}")),
+                &format!(
+                    "{option}: it is for a partition of a partition file; name such a file, or keep a whole machine \
+                     with --save and go on with it with --resume"
+                ),
+            );
+        }
+    }
+}
+
 /// An image is cut in half, of another version, no image, and of another partition.
 #[test]
 fn suspended_partitions() {
