@@ -17,6 +17,10 @@ use crate::failure::EXIT_STATUS_HELP;
 use crate::moment::Moment;
 use crate::topology::Topology;
 use crate::until::{Part, Until};
+use crate::whole::whole;
+
+/// The largest number.
+const MOST: u64 = u64::MAX;
 
 /// A hypervisor for POWER and the machine it runs on.
 #[derive(Parser, Debug)]
@@ -123,17 +127,17 @@ pub struct RunArguments {
     #[arg(long, conflicts_with = "functional")]
     pub values_only: bool,
     /// Seed of the run's random choices; the same seed makes the same run.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = whole::<u64, 0, MOST>)]
     pub seed: u64,
     /// Give up a run that is not over after this many steps, and print the registers.
-    #[arg(long, value_name = "STEPS", default_value_t = 2_000_000_000)]
+    #[arg(long, value_name = "STEPS", default_value_t = 2_000_000_000, value_parser = whole::<u64, 0, MOST>)]
     pub limit: u64,
     /// Count instructions only: run without the timing model.
     #[arg(long)]
     pub functional: bool,
     /// Let a hardware thread run this many cycles ahead of the others, 1 to 100.
     #[arg(long, value_name = "CYCLES", default_value_t = LONGEST_QUANTUM, conflicts_with = "functional",
-        value_parser = clap::value_parser!(u64).range(1..=LONGEST_QUANTUM))]
+        value_parser = whole::<u64, 1, LONGEST_QUANTUM>)]
     pub quantum: u64,
     /// Print who spent the cycles, in which function, at which instruction, and why. If the region is short,
     /// print beside each cause how many cycles the region saves without it. JSON always has the ledger.
@@ -202,13 +206,18 @@ pub struct BootArguments {
     #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
     /// Give the machine this many chips, cores per chip and threads per core, such as 1x2x4.
-    #[arg(long, value_name = "CHIPSxCORESxTHREADS", conflicts_with = "resume")]
+    #[arg(
+        long,
+        value_name = "CHIPSxCORESxTHREADS",
+        conflicts_with = "resume",
+        allow_hyphen_values = true
+    )]
     pub topology: Option<Topology>,
     /// Boot on our machine, or on QEMU.
     #[arg(long, value_enum, default_value_t = On::Simulator)]
     pub on: On,
     /// Seed of the random choices of a run on our machine; the same seed makes the same run.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = whole::<u64, 0, MOST>)]
     pub seed: u64,
     /// Show the log of QEMU's firmware too.
     #[arg(long)]
@@ -247,7 +256,7 @@ pub struct BootArguments {
     #[arg(long)]
     pub timing: bool,
     /// In timing mode, leave the first N steps out of the ledger, while caches and predictors fill.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64, 0, MOST>)]
     pub warm_up: Option<u64>,
     /// In timing mode, write to standard error who spent the cycles, in which function, at which instruction,
     /// and why: of the whole run, or of the --region.
@@ -273,7 +282,7 @@ pub struct BootArguments {
     /// Stop after this many steps: instructions completed and interrupts taken. Use this for a guest that
     /// spins, or that polls for input after standard input, or the log, has ended: such a run does not end by
     /// itself, and one line says that a guest polls so.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64, 0, MOST>)]
     pub steps: Option<u64>,
     /// Stop after the first mark `tdi 0,r0,MARK`: 0x4000 and more for the begin of a region, 0x4800 and more
     /// for its end. Or stop before the first instruction of a function, such as `panic` of Linux.
@@ -284,7 +293,7 @@ pub struct BootArguments {
     pub until_console: Option<String>,
     /// Wait for gdb on this port of this host (0: any that is free), and let it look at the machine and run it, also
     /// backwards; docs/gdb.md says how. Looking changes nothing.
-    #[arg(long, value_name = "PORT", conflicts_with_all = ["trace", "steps", "until", "until_console", "region", "warm_up"])]
+    #[arg(long, value_name = "PORT", value_parser = whole::<u16, 0, 65_535>, conflicts_with_all = ["trace", "steps", "until", "until_console", "region", "warm_up"])]
     pub gdb: Option<u16>,
     /// Save the machine in this file when --steps, --until, gdb's kill or Ctrl-C stops the run before its end.
     #[arg(long, value_name = "FILE")]
@@ -326,7 +335,7 @@ pub struct CompareArguments {
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// Give up on a machine that does not end within this many seconds.
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = 60, value_parser = whole::<u64, 0, MOST>)]
     pub timeout: u64,
     /// Compare on the machine of this name (power9, power8) or description instead of the files' own. QEMU has
     /// powernv9 and powernv8.
@@ -334,7 +343,7 @@ pub struct CompareArguments {
     pub machine: Option<PathBuf>,
     /// Give both machines this many chips, cores per chip and threads per core; QEMU gets a core for each
     /// thread, at most 8.
-    #[arg(long, value_name = "CHIPSxCORESxTHREADS")]
+    #[arg(long, value_name = "CHIPSxCORESxTHREADS", allow_hyphen_values = true)]
     pub topology: Option<Topology>,
 }
 

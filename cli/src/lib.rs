@@ -21,3 +21,4 @@ pub mod topology;
 pub mod trace;
 pub mod until;
 pub mod visible;
+pub mod whole;

@@ -8,7 +8,9 @@ pub struct Topology(pub [u32; 3]);
 
 /// The text is not a topology.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{0}` is not a topology; it must be chips x cores x threads, such as 1x2x4")]
+#[error(
+    "`{0}` is not a topology; it must be chips x cores x threads, three whole numbers such as 1x2x4"
+)]
 pub struct TopologyError(String);
 
 impl FromStr for Topology {

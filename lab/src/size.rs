@@ -12,8 +12,10 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Size(pub u64);
 
-const EXPECTED: &str = "a size such as \"64 MiB\" or \"1 GiB\", or a number of bytes";
-const UNITS: [(&str, u64); 4] = [("", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+const EXPECTED: &str =
+    "a whole number of KiB, MiB, GiB or TiB such as \"64 MiB\", or a number of bytes";
+const UNITS: [(&str, u64); 5] =
+    [("", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)];
 
 /// The text is not a size that fits 64 bits.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -85,6 +87,7 @@ mod tests {
             ("64KiB", 65_536),
             ("64 MiB", 64 << 20),
             ("1 GiB", 1 << 30),
+            ("1 TiB", 1 << 40),
             ("0", 0),
         ] {
             assert_eq!(text.parse(), Ok(Size(bytes)), "{text}");
@@ -108,6 +111,7 @@ mod tests {
             (65_536, "64 KiB"),
             (3 << 29, "1536 MiB"),
             (2 << 30, "2 GiB"),
+            (1 << 40, "1 TiB"),
         ] {
             assert_eq!(Size(bytes).to_string(), text);
         }

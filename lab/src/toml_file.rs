@@ -165,7 +165,7 @@ mod tests {
             ("memory = 1\n", "x.toml:1: the key `name` is missing; add a line `name = ...`"),
             (
                 "name = 'a'\nmemory = '64 MB'\n",
-                "x.toml:2: invalid value: string \"64 MB\"; expected a size such as \"64 MiB\" or \"1 GiB\", or a number of bytes",
+                "x.toml:2: invalid value: string \"64 MB\"; expected a whole number of KiB, MiB, GiB or TiB such as \"64 MiB\", or a number of bytes",
             ),
         ] {
             assert_eq!(complaint(text), expected);

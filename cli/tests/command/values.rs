@@ -257,7 +257,28 @@ fn what_is_not_there_is_refused_with_the_nearest() {
         ),
         (
             "run null-hypercall --seed -1",
-            "invalid value '-1' for '--seed <SEED>': invalid digit found in string; --help lists what there is",
+            "invalid value '-1' for '--seed <SEED>': it must be a whole number from 0 to 18446744073709551615, in \
+             decimal digits, such as 1000; --help lists what there is",
+        ),
+        (
+            "boot x.toml --steps 1e6",
+            "invalid value '1e6' for '--steps <N>': it must be a whole number from 0 to 18446744073709551615, in \
+             decimal digits, such as 1000; --help lists what there is",
+        ),
+        (
+            "boot x.toml --gdb 0x10",
+            "invalid value '0x10' for '--gdb <PORT>': it must be a whole number from 0 to 65535, in decimal digits, \
+             such as 1000; --help lists what there is",
+        ),
+        (
+            "boot x.toml --topology -1x1x1",
+            "invalid value '-1x1x1' for '--topology <CHIPSxCORESxTHREADS>': `-1x1x1` is not a topology; it must be \
+             chips x cores x threads, three whole numbers such as 1x2x4",
+        ),
+        (
+            "boot --payload x --memory 1PiB",
+            "invalid value '1PiB' for '--memory <SIZE>': `1PiB` is not a size; it must be a whole number of KiB, MiB, \
+             GiB or TiB such as \"64 MiB\", or a number of bytes",
         ),
         (
             "new payload 3x",

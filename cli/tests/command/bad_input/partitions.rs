@@ -51,7 +51,7 @@ fn partition_files() {
         (
             "'1 MiB'",
             "'1 MB'",
-            "bad.toml:4: invalid value: string \"1 MB\"; expected a size such as \"64 MiB\" or \"1 GiB\", or a number of bytes",
+            "bad.toml:4: invalid value: string \"1 MB\"; expected a whole number of KiB, MiB, GiB or TiB such as \"64 MiB\", or a number of bytes",
         ),
         ("'1 MiB'", "0", "bad.toml:4: a partition needs memory; give it some, as in \"64 MiB\""),
         (
