@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{Read as _, Write as _, pipe};
 use std::process::{Child, Output, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arch::processor::Processor;
 
@@ -411,6 +411,90 @@ fn a_guest_that_asks_for_input_when_there_is_no_more_is_reported_once() {
     assert_eq!(errors.matches(told).count(), 1, "{errors}");
     let (_, errors) = well(boot(&folder, &example("hello")));
     assert!(!errors.contains(told), "it never asks: {errors}");
+}
+
+/// Bare, big-endian: sleeps until its decrementer is due, 4 ms at a time, and says nothing.
+const SLEEPER: [u32; 9] = [
+    0x3860_2000, // li r3,0x2000
+    0x7C7E_4BA6, // mtspr LPCR,r3: the decrementer ends a sleep
+    0x3880_0000, // li r4,0
+    0x7C97_D3A6, // mtspr PSSCR,r4
+    0x3CA0_0020, // again: lis r5,0x20
+    0x7CB6_03A6, // mtspr DEC,r5
+    0x4C00_02E4, // stop
+    0x6000_0000, // nop
+    0x4BFF_FFF0, // b again
+];
+
+fn flat(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_be_bytes()).collect()
+}
+
+/// Else no key could come in time: hours of sleep are simulated in a second.
+#[test]
+fn a_machine_that_sleeps_is_not_ahead_of_whoever_may_still_type() {
+    let folder = Folder::new();
+    folder.write("sleeper", flat(&SLEEPER));
+    let mut command = folder.command_to_signal("boot --kernel sleeper");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let started = Instant::now();
+    let mut child = command.spawn().unwrap();
+    let keyboard = child.stdin.take();
+    thread::sleep(Duration::from_millis(800));
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    let elapsed = started.elapsed().as_secs_f64();
+    drop(keyboard);
+    let said = errors(&output);
+    let (before, _) = said.split_once(" s simulated").unwrap();
+    let simulated: f64 = before.rsplit(' ').next().unwrap().parse().unwrap();
+    assert!(simulated > 0.02 && simulated < elapsed + 0.05, "{elapsed}: {said}");
+    assert!(!said.contains("the input has ended"), "{said}");
+}
+
+#[test]
+fn a_machine_that_sleeps_without_input_is_told_of_once() {
+    let folder = Folder::new();
+    folder.write("sleeper", flat(&SLEEPER));
+    let told = "powervisor: the input has ended and the console has shown nothing for 10 simulated seconds; the run \
+        goes on: end it with Ctrl-C, or run with --steps\n";
+    // 2,442 sleeps are 10 s, and one is five steps.
+    for (steps, times) in [(12_000, 0), (3_000_000, 1)] {
+        let arguments = format!("--kernel sleeper --steps {steps}");
+        let (_, errors) = well(boot(&folder, &arguments));
+        assert_eq!(errors.matches(told).count(), times, "{errors}");
+    }
+}
+
+#[test]
+fn input_that_ends_at_once_is_typed_before_the_first_step() {
+    let folder = Folder::new();
+    let mut command = folder.command(&format!("boot {} --log-input typed", example("console")));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut keyboard = child.stdin.take().unwrap();
+    keyboard.write_all(b"one\n").unwrap();
+    thread::sleep(Duration::from_millis(20));
+    keyboard.write_all(b"exit\n").unwrap();
+    drop(keyboard);
+    well(child.wait_with_output().unwrap());
+    let log = fs::read_to_string(folder.path().join("typed")).unwrap();
+    let piece = r#"{"at_step":0,"timebase":0,"text":"one\nexit\n"}"#;
+    assert_eq!(log.lines().skip(1).collect::<Vec<_>>(), [piece]);
+}
+
+#[test]
+fn a_bare_kernel_that_has_no_handlers_is_given_up() {
+    let folder = Folder::new();
+    folder.write("lost", flat(&[0x4800_0004, 0]));
+    let output = boot(&folder, "--kernel lost");
+    assert_eq!(output.status.code(), Some(1), "{}", errors(&output));
+    let expected = "the machine stopped: thread 0x0 takes interrupts for ever, of which the handler at 0xe40 \
+        (Hypervisor Emulation Assistance) completes no instruction: ";
+    assert!(errors(&output).contains(expected), "{}", errors(&output));
+    // One that only waits is not.
+    folder.write("waits", flat(&[0x4800_0000]));
+    well(boot(&folder, "--kernel waits --steps 3000000"));
 }
 
 /// It switches the machine off, as at any other end.

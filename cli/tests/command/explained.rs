@@ -189,6 +189,16 @@ fn a_region_is_a_functions_calls_from_entry_to_return() {
     // And one that never returns is no call.
     let said = boot(&folder, "--kernel kernel --symbols map --timing --region main");
     assert!(said.contains("powervisor: the region main was entered and never left, as"), "{said}");
+    // Nor is one that is not called, and of two with one name both are meant.
+    folder.write("other", MAP.replace("T main", "t walk").replace("D _end", "t never"));
+    let other = "--kernel kernel --symbols other --timing --region";
+    let said = boot(&folder, &format!("{other} never"));
+    assert!(said.contains("powervisor: the region never was never entered: "), "{said}");
+    assert!(!said.contains("functions are called"), "{said}");
+    let said = boot(&folder, &format!("{other} walk"));
+    let both = "powervisor: --region: 2 functions are called `walk`, and each of them is meant: at 0x20000004, \
+        0x20000034\n";
+    assert!(said.contains(both) && !said.contains("never entered"), "{said}");
 }
 
 #[test]
@@ -280,6 +290,10 @@ fn what_cannot_be_explained_is_said_in_one_line() {
         ),
         ("--kernel kernel --symbols stub", "stub: line 1 is not `ADDRESS TYPE NAME`; give"),
         ("--kernel kernel --symbols nothing", "nothing: cannot be read"),
+        (
+            "--kernel kernel --symbols linux=map",
+            "--symbols: a bare kernel has no partition `linux`; leave it out: `--symbols map`",
+        ),
         (
             "--kernel kernel --symbols empty.elf",
             "empty.elf: an ELF file without a symbol table; give",

@@ -99,17 +99,21 @@ impl Explained {
         text + &self.left_out()
     }
 
-    /// What a person may take the region for that it is not: code that never comes back to its caller, and no call.
+    /// What a person may take the region for that it is not: code that runs, and that comes back to its caller.
     pub(super) fn warning(&self) -> Option<String> {
         let (name, found, _) = self.region.as_ref()?;
-        let Found { calls, returned, moved, .. } = *found;
-        (calls > 0 && returned == 0 && moved == 0).then(|| {
-            format!(
-                "the region {} was entered and never left, as what ends in rfid or in a jump never is: all that came \
-                 after its first entry is charged to it; name a function that returns to its caller, or a mark",
-                one_line(name)
-            )
-        })
+        let name = one_line(name);
+        match *found {
+            Found { calls: 0, .. } => Some(format!(
+                "the region {name} was never entered: what is timed did not come there, or a compiler has put the \
+                 function into its callers; run for longer, begin earlier (--warm-up), or name another one"
+            )),
+            Found { returned: 0, moved: 0, .. } => Some(format!(
+                "the region {name} was entered and never left, as what ends in rfid or in a jump never is: all that \
+                 came after its first entry is charged to it; name a function that returns to its caller, or a mark"
+            )),
+            _ => None,
+        }
     }
 
     fn left_out(&self) -> String {

@@ -14,8 +14,10 @@ use simulator::{Machine, Place, Whose};
 use super::calls::entries;
 use crate::arguments::BootArguments;
 use crate::failure::Failure;
+use crate::output::say;
 use crate::saved::Surroundings;
 use crate::signals::INTERRUPTION;
+use crate::visible::one_line;
 
 /// The names that are known: those of `kernel`, the file that was booted, if it is known, and of --symbols.
 pub(super) fn names(
@@ -105,6 +107,14 @@ pub(super) fn files(
 /// Adds the symbols of one `[PARTITION=]FILE`.
 fn add(names: &mut Names, text: &str, files: &Files) -> Result<(), Failure> {
     if names.is_bare {
+        if let Some((partition, file)) = text.split_once('=')
+            && !Path::new(text).exists()
+        {
+            let text = format!(
+                "a bare kernel has no partition `{partition}`; leave it out: `--symbols {file}`"
+            );
+            return Err(Failure::input("--symbols", text));
+        }
         let host = std::mem::take(&mut names.host);
         names.host = host.with_symbols_of(symbols::read(Path::new(text), files)?);
         return Ok(());
@@ -146,12 +156,23 @@ pub(super) fn places(
         )
         .collect();
     let of_program = |(whose, _, program): &(Whose, &str, &Program), function: &str| {
+        let addresses = program.addresses_of(function);
+        if addresses.len() > 1 {
+            let text: Vec<String> =
+                addresses.iter().map(|address| format!("{address:#x}")).collect();
+            say(format_args!(
+                "{option}: {} functions are called `{}`, and each of them is meant: at {}",
+                addresses.len(),
+                one_line(function),
+                text.join(", ")
+            ));
+        }
         let is_second = |address| {
             let word = program.word(address).map(|word| word.0);
             let in_memory = || machine.code_at(0, address | LINEAR).map(u32::from_le_bytes);
             word.or_else(in_memory).is_none_or(sets_up_contents)
         };
-        entries(*whose, &program.addresses_of(function), is_second)
+        entries(*whose, &addresses, is_second)
     };
     if let Some((program, function)) = wanted.split_once(':')
         && let Some(program) = programs.iter().find(|(_, name, _)| *name == program)
