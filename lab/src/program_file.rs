@@ -1,5 +1,5 @@
-//! Files that people give as a kernel or a payload and that no machine can start: known by how they begin. Whatever else
-//! is no ELF file may be a flat image.
+//! Files that people give as a kernel or a payload and that no machine can start: known by how they begin. Whatever
+//! else is no ELF file may be a flat image.
 
 use object::Endianness;
 use object::elf::{FileHeader64, PT_INTERP};

@@ -169,12 +169,18 @@ pub fn run_until(
         let state = machine.run(instructions, &mut NoObserver);
         console += &String::from_utf8_lossy(&machine.take_console_output());
         match state {
-            RunState::Running | RunState::AtMark { .. } | RunState::AtPlace { .. } | RunState::Asleep { .. }
+            RunState::Running
+            | RunState::AtMark { .. }
+            | RunState::AtPlace { .. }
+            | RunState::Asleep { .. }
                 if is_enough(&console) =>
             {
                 return (console, false);
             }
-            RunState::Running | RunState::AtMark { .. } | RunState::AtPlace { .. } | RunState::Asleep { .. } => {}
+            RunState::Running
+            | RunState::AtMark { .. }
+            | RunState::AtPlace { .. }
+            | RunState::Asleep { .. } => {}
             RunState::PoweredOff => return (console, true),
             RunState::Rebooted => panic!("rebooted\n{console}"),
             RunState::Stopped(report) => panic!("{report}\n{console}"),

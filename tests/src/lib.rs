@@ -218,7 +218,10 @@ pub fn finish(machine: &mut Machine, slice: u64) -> Vec<u8> {
         let state = machine.run(slice, &mut NoObserver);
         console.extend(machine.take_console_output());
         match state {
-            RunState::Running | RunState::AtMark { .. } | RunState::AtPlace { .. } | RunState::Asleep { .. } => (),
+            RunState::Running
+            | RunState::AtMark { .. }
+            | RunState::AtPlace { .. }
+            | RunState::Asleep { .. } => (),
             RunState::PoweredOff => return console,
             RunState::Rebooted => panic!("rebooted"),
             RunState::Stopped(report) => panic!("{report}"),

@@ -474,7 +474,6 @@ fn input_that_ends_at_once_is_typed_before_the_first_step() {
     let mut child = command.spawn().unwrap();
     let mut keyboard = child.stdin.take().unwrap();
     keyboard.write_all(b"one\n").unwrap();
-    thread::sleep(Duration::from_millis(20));
     keyboard.write_all(b"exit\n").unwrap();
     drop(keyboard);
     well(child.wait_with_output().unwrap());

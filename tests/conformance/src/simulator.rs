@@ -22,7 +22,10 @@ pub fn run(rule: &Rule, processor: Processor, image: &[u8]) -> Verdict {
     let report = match end {
         RunState::PoweredOff => None,
         RunState::Stopped(report) => Some(report.to_string()),
-        RunState::Running | RunState::AtMark { .. } | RunState::AtPlace { .. } | RunState::Asleep { .. } => {
+        RunState::Running
+        | RunState::AtMark { .. }
+        | RunState::AtPlace { .. }
+        | RunState::Asleep { .. } => {
             Some(Report::new(machine.state(), 0, "the program hangs".to_owned()).to_string())
         }
         RunState::Rebooted => Some("the program rebooted the machine".to_owned()),

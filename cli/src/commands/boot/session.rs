@@ -561,8 +561,8 @@ impl Session {
         }
     }
 
-    /// Says once that somebody asks for input that will not come, or that the machine is quiet without it: such a run may
-    /// not end by itself.
+    /// Says once that somebody asks for input that will not come, or that the machine is quiet without it: such a run
+    /// may not end by itself.
     fn tell_of_the_end_of_input(&mut self, output: &[u8]) {
         let now = self.machine.cycle();
         if !output.is_empty() {

@@ -176,9 +176,9 @@ impl Schedule {
         }
     }
 
-    /// When the slice is over of a vCPU that enters `thread` `now`, and that would have it until `ends`: no later than
-    /// others leave the core to its partition. So all vCPUs of a core come out together, and none goes back for the rest
-    /// of a slice that began a moment after a sibling's.
+    /// When the slice is over of a vCPU that enters `thread` `now`, and that would have it until `ends`: no later
+    /// than others leave the core to its partition. So all vCPUs of a core come out together, and none goes back for
+    /// the rest of a slice that began a moment after a sibling's.
     pub fn slice_in_core(&self, thread: usize, ends: u64, now: u64) -> u64 {
         self.sharing.core(thread).kept_until(now).map_or(ends, |until| until.min(ends))
     }
