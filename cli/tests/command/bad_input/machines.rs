@@ -86,7 +86,7 @@ fn a_number_of_a_machine_that_cannot_be() {
         (
             "threads_per_core = 1",
             "threads_per_core = 9",
-            "threads_per_core = 9 is out of range; it must be 1 to 4",
+            "threads_per_core = 9 is not what a core of POWER9 has; it must be one of 1, 2, 4",
         ),
         (
             "timebase_frequency = { value = 512_000_000",

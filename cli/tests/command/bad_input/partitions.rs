@@ -247,8 +247,8 @@ fn partitions_larger_than_the_machine() {
     let third = second.replace("'q'", "'r'");
     for (text, expected) in [
         (
-            PARTITION.replace("1 MiB", "1024 GiB"),
-            format!("bad.toml:4: {}", refused("1024 GiB", "2 GiB", " leave 1250 MiB")),
+            PARTITION.replace("1 MiB", "1 TiB"),
+            format!("bad.toml:4: {}", refused("1 TiB", "2 GiB", " leave 1250 MiB")),
         ),
         (
             format!("{PARTITION}{second}{third}"),
