@@ -1,7 +1,7 @@
 //! How the command ends where nobody takes what it writes, and where it is interrupted.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, pipe};
 use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -54,18 +54,17 @@ fn a_reader_that_goes_away_ends_the_command_quietly_as_any_other() {
     let hello = format!("boot {}", project("examples/hello.toml"));
     let json = format!("run {} --format json", short_experiment(&folder));
     for arguments in [hello.as_str(), &json, "show power9", "--help"] {
+        // It has gone before the command begins, which else may end first.
+        let (_, gone) = pipe().unwrap();
         let mut command = folder.command(arguments);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        drop(child.stdout.take());
-        let output = child.wait_with_output().unwrap();
+        command.stdin(Stdio::null()).stdout(gone).stderr(Stdio::piped());
+        let output = command.spawn().unwrap().wait_with_output().unwrap();
         assert_eq!((output.status.code(), errors(&output).as_str()), (Some(141), ""));
     }
+    let (_, gone) = pipe().unwrap();
     let mut command = folder.command(&hello);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    drop(child.stderr.take());
-    assert_eq!(child.wait().unwrap().code(), Some(141));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(gone);
+    assert_eq!(command.status().unwrap().code(), Some(141));
 }
 
 /// The shell counts in pieces of 1024 bytes.
