@@ -285,11 +285,11 @@ impl<'a> Trial<'a> {
                      one meanwhile is counted with `per = \"job\"` alone",
                 )
             })?;
-            // Begun again and again, it is that of each thread that began it.
             if self.extent() == Extent::Once {
                 let cycles = charges.total(thread);
                 (charges, cycles)
             } else {
+                // Each thread may have begun it.
                 let charges = charges.of_region();
                 let cycles = charges.in_all();
                 (charges, cycles)

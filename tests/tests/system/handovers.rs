@@ -273,6 +273,6 @@ fn a_region_of_several_threads_has_the_cycles_of_all_of_them() {
     let cycles = outcome.measured.cycles.unwrap().value;
     assert_eq!(cycles, outcome.ledger.elapsed_thread_cycles);
     let instructions = outcome.measured.counts.hypervisor_instructions;
-    // Of two threads no more than four instructions complete in a cycle.
+    // A thread has four of eight dispatch slots.
     assert!(instructions < 4 * cycles, "{instructions} in {cycles}");
 }

@@ -352,8 +352,8 @@ extern "C" fn hal_hash_exit(code: u64) {
         if super::core_registers::is_early() {
             return;
         }
-        // At once: a sibling that comes back first would set the decrementer to a time that has passed, and all of the
-        // core came out once more.
+        // At once: else a sibling that comes back first sets the decrementer to this thread's time, which has passed,
+        // and all of the core comes out once more.
         super::core_registers::end_stay();
     }
     let exit = cause(
