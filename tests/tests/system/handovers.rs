@@ -251,7 +251,8 @@ fn a_partner_that_weighs_more_still_gets_the_processor_once_for_each_time_that_i
 #[test]
 fn a_core_changes_hands_with_one_exit_of_each_of_its_threads() {
     let experiment = experiment("vcore-switch.toml");
-    for variant in &experiment.variants {
+    let of_several = ["two", "four"];
+    for variant in experiment.variants.iter().filter(|it| of_several.contains(&it.name.as_str())) {
         let counts = counts(&experiment, variant);
         let Counts { begun, ended, .. } = counts;
         assert_eq!(begun, ended, "{}", variant.name);
