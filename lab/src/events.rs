@@ -4,12 +4,13 @@
 //! A value that a region met no event of cannot change it; [`crate::report`] says so to programs, and `powervisor diff`
 //! to people.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
 use arch::instruction::{Mnemonic, Word};
 use arch::marker::{Mark, Region};
 use arch::registers::spr::{Spr, SprRow};
+use rustc_hash::FxHashMap;
 use simulator::blocks::Op;
 use simulator::cache::Savings;
 use simulator::exec::Mode;
@@ -154,7 +155,7 @@ pub struct RegionEvents {
     open: BTreeSet<usize>,
     /// Those that were at the last sample.
     were_open: BTreeSet<usize>,
-    words: HashMap<u32, (Option<Mnemonic>, u64)>,
+    words: FxHashMap<u32, (Option<Mnemonic>, u64)>,
     /// Of each thread, at the last sample.
     last: BTreeMap<usize, Misses>,
     misses: Misses,
@@ -173,7 +174,7 @@ impl RegionEvents {
             extent,
             open: BTreeSet::new(),
             were_open: BTreeSet::new(),
-            words: HashMap::new(),
+            words: FxHashMap::default(),
             last: BTreeMap::new(),
             misses: Misses::default(),
             last_engine: Work::default(),

@@ -5,10 +5,11 @@
 //! and the [`Mode`] it was decoded for. A store into a frame with decoded instructions throws the
 //! frame's blocks away.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use arch::instruction::{Mnemonic, Word};
 use arch::processor::Processor;
+use rustc_hash::FxHashMap;
 
 use crate::exec::{Handler, Mode, select};
 use crate::state::memory::{FRAME_LOG2, Memory, Offset, flags};
@@ -48,8 +49,8 @@ const LONGEST: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub struct Blocks {
     blocks: Vec<Block>,
-    index: HashMap<(Offset, Mode), u32>,
-    by_frame: HashMap<usize, Vec<u32>>,
+    index: FxHashMap<(Offset, Mode), u32>,
+    by_frame: FxHashMap<usize, Vec<u32>>,
     free: Vec<u32>,
     generation: u64,
 }

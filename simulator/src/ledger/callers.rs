@@ -1,7 +1,6 @@
 //! Who called: the calls that lead to an instruction, each a small number in the account.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::Owner;
@@ -27,7 +26,7 @@ pub struct Callers {
     calls: Vec<Call>,
     /// Finds them; made again from them.
     #[serde(skip)]
-    numbers: HashMap<Call, Caller>,
+    numbers: FxHashMap<Call, Caller>,
 }
 
 impl PartialEq for Callers {

@@ -6,8 +6,7 @@
 //! An instruction is charged for few causes, and charged often: an account has a chain of lines for each
 //! thread, in the order in which they were first needed, and charging walks it.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::callers::{Caller, Callers};
@@ -91,7 +90,7 @@ const END: u32 = u32::MAX;
 
 /// Finds accounts; made again from them.
 #[derive(Clone, Debug, Default)]
-struct Index(HashMap<(Owner, u64, Caller), Account>);
+struct Index(FxHashMap<(Owner, u64, Caller), Account>);
 
 impl PartialEq for Index {
     fn eq(&self, _: &Self) -> bool {
