@@ -2,7 +2,7 @@
 //!
 //! `cargo mutants` changes one thing at a time in `arch` and in the simulator, and the tests must notice.
 //! `.cargo/mutants.toml` says what is changed, by which tests it is judged, and which changes are excused, with
-//! reasons. All mutants take a night and more, so a run takes one sample.
+//! reasons. All mutants take days, so a run takes one sample.
 
 use std::fs;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use clap::Args;
 use crate::workspace::{Workspace, is_in_path, run};
 
 /// Samples that together are all mutants; one is about 20, which take less than half an hour.
-const SHARDS: u64 = 240;
+const SHARDS: u64 = 480;
 /// How `cargo mutants` ends when it worked: every mutant was noticed; some were not; some made a test
 /// run for ever, which is noticed, and does not say whether others were.
 const WORKED: [i32; 3] = [0, 2, 3];

@@ -164,7 +164,7 @@ fn suspensions(Case { file, name, says, runs }: Case, moments: impl Iterator<Ite
 
 #[test]
 fn what_is_suspended_at_any_moment_goes_on_on_another_machine() {
-    let moments = number_from("SUSPENSIONS", if is_nightly() { 32 } else { 8 }) as usize;
+    let moments = number_from("SUSPENSIONS", if is_nightly() { 32 } else { 6 }) as usize;
     on_each(CASES.into_iter().enumerate().collect(), |(index, case)| {
         let about = format!("{}: {}, case {index}", case.file, case.name);
         let suspended = suspensions(case, numbers(index as u64).take(moments));

@@ -43,9 +43,10 @@ const DISKS: [(&str, &str); 2] = [("root", "16M"), ("more", "8M")];
 const LINES: &str = "20000";
 
 /// A kind of guest.
+#[derive(Clone, Copy)]
 pub(super) struct Kind {
-    /// The machine that it is on.
-    machine: &'static str,
+    /// The processor that it is on.
+    processor: &'static str,
     /// How it is translated, and how Linux calls that.
     translation: &'static str,
     mmu: &'static str,
@@ -53,23 +54,31 @@ pub(super) struct Kind {
     topology: &'static str,
 }
 
-/// All kinds, those of POWER9 first.
-pub(super) const KINDS: [Kind; 3] = [
-    Kind { machine: POWER9, translation: "radix", mmu: "Radix", topology: "1x1x4" },
-    Kind { machine: POWER9, translation: "hash", mmu: "Hash", topology: "1x1x4" },
-    Kind { machine: POWER8, translation: "hash", mmu: "Hash", topology: "1x4x1" },
-];
-/// How many of them are of POWER9.
-pub(super) const OF_POWER9: usize = 2;
+const RADIX: Kind =
+    Kind { processor: POWER9, translation: "radix", mmu: "Radix", topology: "1x1x4" };
+const HASH: Kind = Kind { processor: POWER9, translation: "hash", mmu: "Hash", topology: "1x1x4" };
+const POWER8_HASH: Kind = Kind { processor: POWER8, topology: "1x4x1", ..HASH };
+const QEMU: &str = "qemu";
+const OURS: &str = "simulator";
 
-/// Boots guests of so many vCPUs and of these kinds from a disk on our machine and on QEMU, lets each read a file of
-/// the host's and write one to each disk, and looks at the disks that it leaves. What that took.
-pub(super) fn boot(
-    workspace: &Workspace,
-    packages: &Packages,
-    vcpus: &[u32],
-    kinds: &[Kind],
-) -> Result<String> {
+/// A guest: of so many vCPUs, what kind, and on which machine.
+pub(super) type Guest = (u32, Kind, &'static str);
+
+/// Before each push, each translation and each machine once. Linux without a hypervisor is on our machine besides, by
+/// radix.
+pub(super) const FEW: [Guest; 2] = [(1, RADIX, QEMU), (1, HASH, OURS)];
+
+/// All guests, of one and of four vCPUs.
+pub(super) fn all() -> Vec<Guest> {
+    let kinds = [1, 4]
+        .into_iter()
+        .flat_map(|vcpus| [RADIX, HASH, POWER8_HASH].into_iter().map(move |kind| (vcpus, kind)));
+    kinds.flat_map(|(vcpus, kind)| [QEMU, OURS].map(|machine| (vcpus, kind, machine))).collect()
+}
+
+/// Boots guests from a disk, lets each read a file of the host's and write one to each disk, and looks at the disks
+/// that it leaves. What that took.
+pub(super) fn boot(workspace: &Workspace, packages: &Packages, guests: &[Guest]) -> Result<String> {
     let folder = workspace.target.join("linux/guest");
     let content = folder.join("content");
     if content.exists() {
@@ -119,64 +128,52 @@ pub(super) fn boot(
 
     let expected = [sum_of(&shell)?, sum(&format!("seq {LINES} | sha256sum"))?];
     let mut took = Vec::new();
-    let kinds = vcpus.iter().flat_map(|vcpus| kinds.iter().map(move |kind| (*vcpus, kind)));
-    for (vcpus, Kind { machine: processor, translation, mmu, topology }) in kinds {
-        for machine in ["qemu", "simulator"] {
-            let file = folder.join("guest.toml");
-            let image = &packages.image;
-            fs::write(
-                &file,
-                format!(
-                    "[[partition]]\nname = \"linux\"\npayload = {image:?}\ninitrd = \"initramfs\"\nmemory = \"1 GiB\"\n\
-                     vcpus = {vcpus}\ntranslation = {translation:?}\nperformance_monitor = true\narguments = \"console=hvc0 quiet\"\n\
-                     disks = [{disks}]\n",
-                ),
-            )?;
-            let commands = [
-                "echo \"=$(sha256sum < /bin/busybox)\"",
-                &format!(
-                    "seq {LINES} | tee /more/written > /written; sync; echo 3 > /proc/sys/vm/drop_caches"
-                ),
-                "echo \"=$(sha256sum < /written)\"",
-                "echo \"=$(sha256sum < /more/written)\"",
-                "echo \"=$(nproc)\"",
-                "echo \"=$(sed -n 's/^MMU.*: //p' /proc/cpuinfo)\"",
-                "exit",
-            ];
-            let mut command =
-                workspace.powervisor(&["boot", "--on", machine, "--console", "linux"]);
-            command.args(["--machine", processor]);
-            if vcpus > 1 {
-                command.args(["--topology", topology]);
-            }
-            command.arg(&file);
-            let said = boot::converse(command, &commands)?;
-            let [program, written] = &expected;
-            let expected = [program, written, written, &vcpus.to_string(), &mmu.to_string()];
-            ensure!(
-                said.answers.iter().eq(expected),
-                "the guest of {vcpus} vCPUs, {translation}, {processor}, answers {:?} on {machine}, not {expected:?}",
-                said.answers
-            );
-            let seconds = said.took.as_secs_f64();
-            took.push(format!(
-                "vCPUs {vcpus}, {translation}, {processor}, {machine} {seconds:.1} s"
-            ));
-            for left in &left {
-                run(tool("e2fsck").arg("-fn").arg(left))
-                    .context("the disk that the guest leaves")?;
-                let text = format!(
-                    "debugfs -R 'cat /written' {:?} 2>/dev/null | sha256sum",
-                    left.display()
-                );
-                let read = sum(&text)?;
-                ensure!(
-                    read == *written,
-                    "the host reads {read} on {}, not {written}",
-                    left.display()
-                );
-                fs::remove_file(left)?;
-            }
+    for (vcpus, kind, machine) in guests {
+        let Kind { processor, translation, mmu, topology } = kind;
+        let file = folder.join("guest.toml");
+        let image = &packages.image;
+        fs::write(
+            &file,
+            format!(
+                "[[partition]]\nname = \"linux\"\npayload = {image:?}\ninitrd = \"initramfs\"\nmemory = \"1 GiB\"\n\
+                 vcpus = {vcpus}\ntranslation = {translation:?}\nperformance_monitor = true\narguments = \"console=hvc0 quiet\"\n\
+                 disks = [{disks}]\n",
+            ),
+        )?;
+        let commands = [
+            "echo \"=$(sha256sum < /bin/busybox)\"",
+            &format!(
+                "seq {LINES} | tee /more/written > /written; sync; echo 3 > /proc/sys/vm/drop_caches"
+            ),
+            "echo \"=$(sha256sum < /written)\"",
+            "echo \"=$(sha256sum < /more/written)\"",
+            "echo \"=$(nproc)\"",
+            "echo \"=$(sed -n 's/^MMU.*: //p' /proc/cpuinfo)\"",
+            "exit",
+        ];
+        let mut command = workspace.powervisor(&["boot", "--on", machine, "--console", "linux"]);
+        command.args(["--machine", processor]);
+        if *vcpus > 1 {
+            command.args(["--topology", topology]);
+        }
+        command.arg(&file);
+        let said = boot::converse(command, &commands)?;
+        let [program, written] = &expected;
+        let expected = [program, written, written, &vcpus.to_string(), &mmu.to_string()];
+        ensure!(
+            said.answers.iter().eq(expected),
+            "the guest of {vcpus} vCPUs, {translation}, {processor}, answers {:?} on {machine}, not {expected:?}",
+            said.answers
+        );
+        let seconds = said.took.as_secs_f64();
+        took.push(format!("vCPUs {vcpus}, {translation}, {processor}, {machine} {seconds:.1} s"));
+        for left in &left {
+            run(tool("e2fsck").arg("-fn").arg(left)).context("the disk that the guest leaves")?;
+            let text =
+                format!("debugfs -R 'cat /written' {:?} 2>/dev/null | sha256sum", left.display());
+            let read = sum(&text)?;
+            ensure!(read == *written, "the host reads {read} on {}, not {written}", left.display());
+            fs::remove_file(left)?;
         }
     }
     Ok(format!(

@@ -63,8 +63,6 @@ const USER_SUITE: &str = "bookworm";
 const TOPOLOGIES: [&str; 3] = ["1x1x1", "1x2x4", "2x4x4"];
 /// Topologies of a POWER8 with 1, 8 and 16 threads.
 const POWER8_TOPOLOGIES: [&str; 3] = ["1x1x1", "1x1x8", "1x2x8"];
-/// vCPUs of guests.
-const GUEST_VCPUS: [u32; 2] = [1, 4];
 /// The machines, by the names of their descriptions.
 const POWER9: &str = "power9";
 const POWER8: &str = "power8";
@@ -162,7 +160,7 @@ pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> 
     if arguments.guest {
         let packages = packages(workspace, Kernel::Bookworm)?;
         build(workspace)?;
-        println!("{}", guest::boot(workspace, &packages, &GUEST_VCPUS, &guest::KINDS)?);
+        println!("{}", guest::boot(workspace, &packages, &guest::all())?);
         println!("{}", crowd::boot(workspace, &packages)?);
         let fetched = initramfs(workspace, packages)?;
         println!("{}", recipe::boot(workspace)?);
@@ -219,15 +217,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     match packages(workspace, Kernel::Bookworm) {
         Err(error) => eprintln!("\nLINUX WAS NOT BOOTED, there is no kernel: {error:#}\n"),
         Ok(packages) => {
-            println!(
-                "Linux: {}",
-                guest::boot(
-                    workspace,
-                    &packages,
-                    &GUEST_VCPUS[..1],
-                    &guest::KINDS[..guest::OF_POWER9]
-                )?
-            );
+            println!("Linux: {}", guest::boot(workspace, &packages, &guest::FEW)?);
             let fetched = initramfs(workspace, packages)?;
             println!("Linux: {}", boot::boot(workspace, &fetched, &[trial])?);
         }
@@ -244,7 +234,7 @@ pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
             Ok(packages) => {
                 if kernel == Kernel::Bookworm {
                     build(workspace)?;
-                    figures.push(guest::boot(workspace, &packages, &GUEST_VCPUS, &guest::KINDS)?);
+                    figures.push(guest::boot(workspace, &packages, &guest::all())?);
                     figures.push(crowd::boot(workspace, &packages)?);
                     figures.push(kvm::make(workspace, &packages)?);
                 }
