@@ -42,6 +42,9 @@ impl Block {
     }
 }
 
+/// Where a block lies that was thrown away.
+const NOWHERE: Offset = Offset::MAX;
+
 /// Longest block, in instructions.
 const LONGEST: usize = 64;
 
@@ -61,6 +64,13 @@ impl Blocks {
     #[must_use]
     pub fn get(&self, number: u32) -> &Block {
         &self.blocks[number as usize]
+    }
+
+    /// Whether this is the number of the block at `offset` for `mode`.
+    #[inline]
+    #[must_use]
+    pub fn is_at(&self, number: u32, offset: Offset, mode: Mode) -> bool {
+        self.blocks.get(number as usize).is_some_and(|block| block.key == (offset, mode))
     }
 
     /// The number of the block at `offset` for `mode`, decoded now if it was not before.
@@ -96,7 +106,9 @@ impl Blocks {
     pub fn discard(&mut self, memory: &mut Memory, frames: &BTreeSet<usize>) {
         for frame in frames {
             for number in self.by_frame.remove(frame).unwrap_or_default() {
-                self.index.remove(&self.blocks[number as usize].key);
+                let key = &mut self.blocks[number as usize].key;
+                self.index.remove(key);
+                key.0 = NOWHERE;
                 self.free.push(number);
             }
             memory.clear_frame_flags(frame << FRAME_LOG2, flags::CODE);
@@ -155,5 +167,32 @@ fn ends_block(mnemonic: Option<Mnemonic>, word: Word) -> bool {
                     | Mnemonic::Rfscv
             )
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use arch::processor::Processor;
+    use arch::registers::msr;
+
+    use super::Blocks;
+    use crate::exec::Mode;
+    use crate::state::memory::{FRAME_LOG2, Memory, Region};
+
+    #[test]
+    fn what_was_thrown_away_is_nowhere() {
+        let region = Region { base: 0, bytes: 1 << FRAME_LOG2, node: 0 };
+        let mut memory = Memory::new(vec![region]);
+        let [mode, other] = [msr::SF, msr::SF | msr::LE].map(Mode::from_msr);
+        let mut blocks = Blocks::default();
+        let number = blocks.find(&mut memory, Processor::Power9, 4, mode);
+        assert_eq!(blocks.find(&mut memory, Processor::Power9, 4, mode), number);
+        assert!(blocks.is_at(number, 4, mode));
+        assert!(!blocks.is_at(number, 8, mode) && !blocks.is_at(number, 4, other));
+        assert!(!blocks.is_at(number + 1, 4, mode));
+        blocks.discard(&mut memory, &BTreeSet::from([0]));
+        assert!(!blocks.is_at(number, 4, mode));
     }
 }

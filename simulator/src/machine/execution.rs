@@ -43,7 +43,11 @@ pub(super) fn find_block(
         // To make room for this translation the TLB may be emptied.
         None => mmu::translate(thread, shared, address, Access::Fetch)?.offset,
     };
-    let number = blocks.find(&mut shared.memory, shared.processor, offset, mode);
+    // A TLB that lost an entry made all shortcuts void, and most blocks are where they were.
+    let number = match thread.shortcuts.last_block(address.0) {
+        Some(number) if blocks.is_at(number, offset, mode) => number,
+        _ => blocks.find(&mut shared.memory, shared.processor, offset, mode),
+    };
     thread.shortcuts.insert_block(address.0, number);
     Ok(number)
 }

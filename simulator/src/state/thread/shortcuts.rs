@@ -216,6 +216,15 @@ impl Shortcuts {
         (entry.address == address && entry.tag == self.block_tag).then_some(entry.block)
     }
 
+    /// The decoded block that was at `address` last, in whatever state and with whatever TLB: another one may be there
+    /// now.
+    #[inline]
+    #[must_use]
+    pub fn last_block(&self, address: u64) -> Option<u32> {
+        let entry = &self.blocks[(address >> 2) as usize % BLOCKS];
+        (entry.address == address).then_some(entry.block)
+    }
+
     /// Remembers the decoded block at `address`.
     pub fn insert_block(&mut self, address: u64, block: u32) {
         self.blocks[(address >> 2) as usize % BLOCKS] =
