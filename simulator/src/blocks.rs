@@ -19,7 +19,7 @@ use crate::state::memory::{FRAME_LOG2, Memory, Offset, flags};
 pub struct Op {
     /// What it does.
     pub handler: Handler,
-    /// The word.
+    /// The word that the handler wants.
     pub word: Word,
     /// Which instruction it is; `None` for a word that none has.
     pub mnemonic: Option<Mnemonic>,
@@ -139,7 +139,7 @@ fn decode(memory: &Memory, processor: Processor, start: Offset, mode: Mode) -> B
         } else {
             u32::from_be_bytes(bytes)
         });
-        let (handler, row) = select(word, processor, mode);
+        let (handler, word, row) = select(word, processor, mode);
         let mnemonic = row.map(|row| row.mnemonic);
         ops.push(Op { handler, word, mnemonic });
         if ends_block(mnemonic, word) {

@@ -184,51 +184,60 @@ impl Mode {
     }
 }
 
-/// The handler for `word`, decoded for `processor` in `mode`, and its row if it has one.
+/// The handler for `word`, decoded for `processor` in `mode`, the word that it wants, and its row if it has one.
+///
+/// Processors ignore reserved bits, so a handler does not see them. What is not executed goes to HEIR as it is.
 #[must_use]
-pub fn select(word: Word, processor: Processor, mode: Mode) -> (Handler, Option<&'static Row>) {
+pub fn select(
+    word: Word,
+    processor: Processor,
+    mode: Mode,
+) -> (Handler, Word, Option<&'static Row>) {
     let row = decode(word).filter(|row| row.processors.includes(processor) && mode.leaves(row));
     let Some(row) = row else {
         let handler = if word == FIRMWARE_ENTRY { system::firmware } else { system::illegal };
-        return (handler, None);
+        return (handler, word, None);
     };
     if let Some(facility) = arch::instruction::vector_facility(word)
         && !mode.has(facility)
     {
-        return (vector_facility::unavailable(facility), Some(row));
+        return (vector_facility::unavailable(facility), word, Some(row));
     }
     let is_refused = match row.privilege {
         Privilege::Problem => false,
         Privilege::Privileged => mode.is_problem(),
         Privilege::Hypervisor => !mode.is_hypervisor(),
     };
-    let handler = if is_refused {
-        system::privileged
-    } else if row.is_invalid_form(word, processor) {
-        invalid_form
-    } else {
-        let families = [
-            fixed_point::handler,
-            floating_point::handler,
-            decimal_floating_point::handler,
-            vector::handler,
-            vector_scalar::handler,
-            storage::handler,
-            branch::handler,
-            system::handler,
-            spr::handler,
-            invalidate::handler,
-            segment::handler,
-            synchronization::handler,
-            power::handler,
-            message::handler,
-            prefetch::handler,
-            transaction::handler,
-            history::handler,
-        ];
-        families.iter().find_map(|family| family(row.mnemonic, word, mode)).unwrap_or(not_modelled)
-    };
-    (handler, Some(row))
+    if is_refused {
+        return (system::privileged, word, Some(row));
+    }
+    if row.is_invalid_form(word, processor) {
+        return (invalid_form, word, Some(row));
+    }
+    let read = row.as_read(word, processor);
+    let families = [
+        fixed_point::handler,
+        floating_point::handler,
+        decimal_floating_point::handler,
+        vector::handler,
+        vector_scalar::handler,
+        storage::handler,
+        branch::handler,
+        system::handler,
+        spr::handler,
+        invalidate::handler,
+        segment::handler,
+        synchronization::handler,
+        power::handler,
+        message::handler,
+        prefetch::handler,
+        transaction::handler,
+        history::handler,
+    ];
+    match families.iter().find_map(|family| family(row.mnemonic, read, mode)) {
+        Some(handler) => (handler, read, Some(row)),
+        None => (not_modelled, word, Some(row)),
+    }
 }
 
 /// The firmware's entry word: primary opcode 0, which no POWER processor executes.

@@ -190,7 +190,7 @@ fn a_program_and_a_partitions_kernel_get_a_program_interrupt() {
     for state in [msr::SF | msr::PR, msr::SF | msr::PR | msr::HV, msr::SF] {
         thread.set_msr(state);
         for word in [PATCH, mppr(Mnemonic::Mtspr), mppr(Mnemonic::Mfspr)] {
-            let (handler, _) = select(word, shared.processor, Mode::from_msr(state));
+            let (handler, word, _) = select(word, shared.processor, Mode::from_msr(state));
             assert!(handler(thread, &mut shared, word).is_err());
             let Some(Cause::Interrupt(interrupt)) = thread.take_cause() else {
                 panic!("{word:?} interrupts")

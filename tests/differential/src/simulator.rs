@@ -83,7 +83,7 @@ impl Simulator {
         for (index, &word) in case.words.iter().enumerate() {
             let Self { thread, shared } = self;
             thread.cia = at;
-            let (handler, _) = select(word, shared.processor, mode);
+            let (handler, word, _) = select(word, shared.processor, mode);
             match handler(thread, shared, word) {
                 Ok(Flow::Branch | Flow::Return) => at = thread.nia,
                 Ok(Flow::Next | Flow::Synchronize) => at += 4,

@@ -44,11 +44,11 @@ pub struct Row {
     pub mask: u32,
     /// What `word & mask` is for this instruction.
     pub value: u32,
-    /// Bits that are neither opcode nor operand (`/` in the ISA); zero in a valid form.
+    /// Bits that are neither opcode nor operand (`/` in the ISA): processors ignore them.
     pub reserved: u32,
     /// Operand bits that are still reserved in ISA 2.07, as RIC, PRS and R of `tlbie`.
     pub reserved_power8: u32,
-    /// Reserved bits that POWER9 takes as a hint: set, they make no invalid form there.
+    /// Reserved bits that POWER9 takes as a hint.
     pub power9_hint: u32,
     /// Operands in the order of the assembler.
     pub operands: &'static [Operand],
@@ -250,14 +250,27 @@ impl Row {
         word.0 & self.reserved
     }
 
-    /// Whether `word`, which this row matches, is an invalid form of it on `processor`: reserved bits are
-    /// set that are no hint, a register pair is odd, or the operands are a combination that the ISA calls
-    /// invalid.
-    pub const fn is_invalid_form(&self, word: Word, processor: Processor) -> bool {
-        let reserved = match processor {
+    /// The bits that `processor` ignores (Power ISA, Book I, 1.3.3): those that are reserved there, and no hint.
+    #[inline]
+    #[must_use]
+    pub const fn ignored(&self, processor: Processor) -> u32 {
+        match processor {
             Processor::Power8 => self.reserved | self.reserved_power8,
             Processor::Power9 => self.reserved & !self.power9_hint,
-        };
-        word.0 & reserved != 0 || word.0 & self.odd_pairs != 0 || self.constraint.violated_by(word)
+        }
+    }
+
+    /// `word`, which this row matches, as `processor` reads it: bits that it ignores are 0.
+    #[inline]
+    #[must_use]
+    pub const fn as_read(&self, word: Word, processor: Processor) -> Word {
+        Word(word.0 & !self.ignored(processor))
+    }
+
+    /// Whether `word`, which this row matches, is an invalid form of it on `processor`: a register pair is odd, or the
+    /// operands are a combination that the ISA calls invalid.
+    pub const fn is_invalid_form(&self, word: Word, processor: Processor) -> bool {
+        let word = self.as_read(word, processor);
+        word.0 & self.odd_pairs != 0 || self.constraint.violated_by(word)
     }
 }

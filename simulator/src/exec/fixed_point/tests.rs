@@ -52,7 +52,7 @@ impl Bench {
 
     pub(in crate::exec) fn execute(&mut self, word: Word) -> Outcome {
         let mode = Mode::from_msr(self.thread.msr());
-        let (handler, _) = select(word, self.shared.processor, mode);
+        let (handler, word, _) = select(word, self.shared.processor, mode);
         handler(&mut self.thread, &mut self.shared, word)
     }
 

@@ -59,7 +59,7 @@ fn run(
         thread.set_vsr(33 + index + skipped, operand);
     }
     let word = encode(mnemonic, &registers, false, false).expect("operands fit");
-    let (handler, _) = select(word, shared.processor, Mode::from_msr(thread.msr()));
+    let (handler, word, _) = select(word, shared.processor, Mode::from_msr(thread.msr()));
     handler(thread, shared, word).map_err(|_| thread.take_cause().expect("a trap has a cause"))
 }
 
@@ -184,7 +184,7 @@ fn a_length_of_zero_accesses_nothing() {
         thread.set_vsr(1, BEFORE);
         thread.gpr[4] = 0x00FF_FFFF_FFFF_FFFF;
         let word = encode(mnemonic, &[1, 3, 4], false, false).expect("operands fit");
-        let (handler, _) = select(word, Processor::Power9, Mode::from_msr(VSX));
+        let (handler, word, _) = select(word, Processor::Power9, Mode::from_msr(VSX));
         assert!(handler(&mut thread, &mut shared, word).is_ok(), "{mnemonic:?}");
         let is_load = matches!(mnemonic, M::Lxvl | M::Lxvll);
         assert_eq!(thread.vsr(1), if is_load { 0 } else { BEFORE });

@@ -27,7 +27,7 @@ fn valid_word(row: &Row) -> Word {
 fn is_missing(word: Word) -> bool {
     let mut parts = Parts::new(HYPERVISOR | msr::FP | msr::VEC | msr::VSX);
     let mode = Mode::from_msr(parts.thread.msr());
-    let (handler, _) = select(word, parts.shared.processor, mode);
+    let (handler, word, _) = select(word, parts.shared.processor, mode);
     let is_trap = handler(&mut parts.thread, &mut parts.shared, word).is_err();
     let cause = if is_trap { parts.thread.take_cause() } else { None };
     matches!(cause, Some(Cause::Stop(StopReason::InstructionNotModelled(_))))

@@ -50,7 +50,7 @@ impl Parts {
     ) -> Result<Flow, Cause> {
         let word = encode(mnemonic, operands, rc, false).expect("an instruction");
         let mode = Mode::from_msr(self.thread.msr());
-        let (handler, _) = select(word, self.shared.processor, mode);
+        let (handler, word, _) = select(word, self.shared.processor, mode);
         let outcome = handler(&mut self.thread, &mut self.shared, word);
         outcome.map_err(|_| self.thread.take_cause().expect("a trap has a cause"))
     }

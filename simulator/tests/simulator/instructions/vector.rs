@@ -34,7 +34,7 @@ const WORDS: [(u32, VectorFacility); 13] = [
 
 fn run(parts: &mut Parts, word: u32) -> Result<Flow, Cause> {
     let (word, mode) = (Word(word), Mode::of(&parts.thread));
-    let (handler, _) = select(word, parts.shared.processor, mode);
+    let (handler, word, _) = select(word, parts.shared.processor, mode);
     let outcome = handler(&mut parts.thread, &mut parts.shared, word);
     outcome.map_err(|_| parts.thread.take_cause().expect("a trap has a cause"))
 }

@@ -35,7 +35,7 @@ fn machine(msr: u64, fpscr: u64) -> (Thread, Shared) {
 }
 
 fn execute(thread: &mut Thread, shared: &mut Shared, word: Word) -> Outcome {
-    let (handler, _) = select(word, shared.processor, Mode::from_msr(thread.msr()));
+    let (handler, word, _) = select(word, shared.processor, Mode::from_msr(thread.msr()));
     handler(thread, shared, word)
 }
 
