@@ -51,6 +51,11 @@ impl Program {
                 program.symbols.entry(symbol.address() & COMMON).or_insert(Some(name));
             }
         }
+        // The last function of a section ends with it, whatever is found in memory behind.
+        let ends = program.code.iter().map(|(start, code)| start + code.len() as u64);
+        for end in ends.collect::<Vec<_>>() {
+            program.symbols.entry(end).or_insert(None);
+        }
         program
     }
 
@@ -246,6 +251,8 @@ impl Names {
 
 #[cfg(test)]
 mod tests {
+    use std::{env, fs};
+
     use simulator::ledger::Owner;
 
     use arch::instruction::Word;
@@ -257,6 +264,16 @@ mod tests {
         let place = Program::of_elf(b"flat").place(0xC000_0000_0000_1234);
         assert_eq!((place.function.as_str(), place.offset), ("0x1234", 0));
         assert_eq!(place.instruction, "");
+    }
+
+    #[test]
+    fn the_last_function_ends_with_its_section() {
+        let file = fs::read(env::current_exe().unwrap()).unwrap();
+        let mut program = Program::of_elf(&file);
+        assert!(program.has_symbols());
+        let beyond = 0x0FFF_FFFF_0000_0000;
+        program.found([(beyond, [0; 4])].into(), false);
+        assert_eq!(program.place(beyond).function, format!("{beyond:#x}"));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use lab::ledger::names::Names;
 use lab::on_simulator::{SLICE, exit_of};
 use lab::suspended;
 use lab::system::Exit;
-use lab::user_file::Files;
+use lab::user_file::{Files, destination};
 use simulator::pipeline::Settings;
 use simulator::state::thread::counters::Missing;
 use simulator::state::thread::{Activity, Thread};
@@ -669,15 +669,24 @@ fn outputs(arguments: &BootArguments) -> [(&'static str, Option<&PathBuf>); 5] {
     ]
 }
 
-/// Fails where something would be written over a file that the run has read.
+/// Fails where something would be written over a file that the run has read, or that another option names too.
 fn check_outputs(arguments: &BootArguments, files: &Files) -> Result<(), Failure> {
-    for (option, path) in outputs(arguments) {
-        path.map_or(Ok(()), |path| check_not_read(option, path, files))?;
-    }
+    let named = outputs(arguments).into_iter();
+    let named = named.filter_map(|(option, path)| Some((option, path?.clone())));
     let region = arguments.region.as_ref().map(Part::to_string);
-    let written =
+    let of_folder =
         arguments.out.iter().flat_map(|folder| explained::files(folder, region.as_deref()));
-    written.into_iter().try_for_each(|path| check_not_read("--out", &path, files))
+    let mut others: Vec<(&str, PathBuf)> = Vec::new();
+    for (option, path) in named.chain(of_folder.map(|path| ("--out", path))) {
+        check_not_read(option, &path, files)?;
+        let place = destination(&path);
+        if let Some((other, _)) = others.iter().find(|(_, other)| *other == place) {
+            let text = format!("{} is what {other} writes too; name another one", path.display());
+            return Err(Failure::input(option, text));
+        }
+        others.push((option, place));
+    }
+    Ok(())
 }
 
 /// Fails where something of the ledger is asked for and there is none.

@@ -192,6 +192,23 @@ fn outputs_that_are_inputs() {
 }
 
 #[test]
+fn one_place_for_two_outputs() {
+    let folder = folder();
+    std::fs::create_dir(folder.path().join("out")).unwrap();
+    for (arguments, option, output, other) in [
+        ("--save x --statistics --statistics-file ./x", "--statistics-file", "./x", "--save"),
+        ("--trace exits --trace-file x --save out/../x", "--trace-file", "x", "--save"),
+        ("--log-input x --save x", "--log-input", "x", "--save"),
+        ("--timing --save out/boot.json --out out", "--out", "out/boot.json", "--save"),
+    ] {
+        let expected = format!("{option}: {output} is what {other} writes too; name another one");
+        let mut command = folder.command(&format!("boot good.toml {arguments}"));
+        assert_refused(command.env("POWERVISOR_IMAGES", "images"), &expected);
+        assert!(!folder.path().join("x").exists(), "{arguments}");
+    }
+}
+
+#[test]
 fn places_that_out_cannot_write_to() {
     let folder = folder();
     folder.write("good.experiment.toml", EXPERIMENT);
