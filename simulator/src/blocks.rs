@@ -19,7 +19,7 @@ use crate::state::memory::{FRAME_LOG2, Memory, Offset, flags};
 pub struct Op {
     /// What it does.
     pub handler: Handler,
-    /// The word that the handler wants.
+    /// The word; where it is executed, without the bits that the processor ignores.
     pub word: Word,
     /// Which instruction it is; `None` for a word that none has.
     pub mnemonic: Option<Mnemonic>,

@@ -134,6 +134,11 @@ fn files_that_cannot_be_written_to_are_refused_before_the_run() {
         ),
         (&text, "--steps 9 --save out", "is what a disk is written to; name another one"),
         (
+            &text.replace("'out'", "'sub/boot.json'"),
+            "--timing --out sub",
+            "--out: sub/boot.json is what a disk is written to; name another one",
+        ),
+        (
             &text.replace("64 KiB", "129 MiB"),
             "",
             "blank disks have 128 MiB at most, all together; give them less",

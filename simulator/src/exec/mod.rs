@@ -186,7 +186,7 @@ impl Mode {
 
 /// The handler for `word`, decoded for `processor` in `mode`, the word that it wants, and its row if it has one.
 ///
-/// Processors ignore reserved bits, so a handler does not see them. What is not executed goes to HEIR as it is.
+/// Processors ignore reserved bits, so a handler does not see them. What is refused here goes to HEIR as it is.
 #[must_use]
 pub fn select(
     word: Word,

@@ -11,20 +11,16 @@ use crate::output::{check_not_read, check_place, say, write_whole};
 use crate::saved::Surroundings;
 use crate::visible::one_line;
 
-/// Options that name a file to write, and what they name.
-pub(super) type Outputs<'a> = &'a [(&'static str, Option<&'a PathBuf>)];
-
-/// Fails where a disk could not be written, or over another file that the run has read than its own image.
+/// Fails where a disk could not be written, or over another file that the run has read than its own image, or that an
+/// option has `written`.
 pub(super) fn check(
     disks: &[KeptDisk],
-    outputs: Outputs<'_>,
+    written: &[(&str, PathBuf)],
     files: &Files,
 ) -> Result<(), Failure> {
     for KeptDisk { file, .. } in disks {
-        let is_disk = |path: &&PathBuf| destination(path) == file.path;
-        if let Some((option, path)) =
-            outputs.iter().find_map(|(option, path)| Some((option, path.filter(is_disk)?)))
-        {
+        let is_disk = |(_, path): &&(&str, PathBuf)| destination(path) == file.path;
+        if let Some((option, path)) = written.iter().find(is_disk) {
             let text = format!("{} is what a disk is written to; name another one", path.display());
             return Err(Failure::input(option, text));
         }

@@ -64,8 +64,7 @@ pub(super) fn boot(arguments: &BootArguments) -> Result<(), Failure> {
                 check_place(path)?;
                 check_not_read(STATISTICS_FILE, path, &files)?;
             }
-            let written = [(STATISTICS_FILE, arguments.statistics_file.as_ref())];
-            disks::check(&system.kept_disks, &written, &files)?;
+            disks::check(&system.kept_disks, &session::written(arguments), &files)?;
             on_qemu(&system, surroundings(&system, arguments), arguments)
         }
     }

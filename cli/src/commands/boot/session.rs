@@ -163,7 +163,8 @@ impl Session {
             check_place(path)?;
         }
         arguments.out.as_deref().map_or(Ok(()), check_folder)?;
-        disks::check(&surroundings.kept_disks, &outputs(arguments), files)?;
+        let written = written(arguments);
+        disks::check(&surroundings.kept_disks, &written, files)?;
         if arguments.timing {
             if machine.charges().is_some() {
                 let text =
@@ -208,7 +209,7 @@ impl Session {
             }
         };
         let patience = if stdin().is_terminal() { Duration::ZERO } else { FIRST_LOOK };
-        check_outputs(arguments, files)?;
+        check_written(&written, files)?;
         let now = machine.state().steps();
         let limit = arguments.steps.map_or(u64::MAX, |steps| now.saturating_add(steps));
         Ok(Self {
@@ -658,33 +659,33 @@ impl Session {
     }
 }
 
-/// Options that name a file to write, and what they name.
-fn outputs(arguments: &BootArguments) -> [(&'static str, Option<&PathBuf>); 5] {
-    [
-        ("--save", arguments.save.as_ref()),
-        ("--log-input", arguments.log_input.as_ref()),
-        ("--to", arguments.to.as_ref()),
-        ("--trace-file", arguments.trace_file.as_ref()),
-        (STATISTICS_FILE, arguments.statistics_file.as_ref()),
-    ]
-}
-
-/// Fails where something would be written over a file that the run has read, or that another option names too.
-fn check_outputs(arguments: &BootArguments, files: &Files) -> Result<(), Failure> {
-    let named = outputs(arguments).into_iter();
-    let named = named.filter_map(|(option, path)| Some((option, path?.clone())));
+/// What is written beside disks, and which option asks for it.
+pub(super) fn written(arguments: &BootArguments) -> Vec<(&'static str, PathBuf)> {
+    let options = [
+        ("--save", &arguments.save),
+        ("--log-input", &arguments.log_input),
+        ("--to", &arguments.to),
+        ("--trace-file", &arguments.trace_file),
+        (STATISTICS_FILE, &arguments.statistics_file),
+    ];
+    let named = options.into_iter().filter_map(|(option, path)| Some((option, path.clone()?)));
     let region = arguments.region.as_ref().map(Part::to_string);
     let of_folder =
         arguments.out.iter().flat_map(|folder| explained::files(folder, region.as_deref()));
-    let mut others: Vec<(&str, PathBuf)> = Vec::new();
-    for (option, path) in named.chain(of_folder.map(|path| ("--out", path))) {
-        check_not_read(option, &path, files)?;
-        let place = destination(&path);
-        if let Some((other, _)) = others.iter().find(|(_, other)| *other == place) {
+    named.chain(of_folder.map(|path| ("--out", path))).collect()
+}
+
+/// Fails where something would be written over a file that the run has read, or where two options name one place.
+fn check_written(written: &[(&str, PathBuf)], files: &Files) -> Result<(), Failure> {
+    let mut before: Vec<(&str, PathBuf)> = Vec::new();
+    for (option, path) in written {
+        check_not_read(option, path, files)?;
+        let place = destination(path);
+        if let Some((other, _)) = before.iter().find(|(_, other)| *other == place) {
             let text = format!("{} is what {other} writes too; name another one", path.display());
             return Err(Failure::input(option, text));
         }
-        others.push((option, place));
+        before.push((option, place));
     }
     Ok(())
 }

@@ -33,7 +33,11 @@ fn assistance(outcome: Result<Flow, Cause>, word: Word) -> bool {
 #[test]
 fn a_reserved_bit_is_ignored_and_what_is_undefined_is_refused_by_name() {
     use Mnemonic::*;
-    for row in [Tlbsync, Slbie, Slbia, Slbmte, Slbmfee, Slbmfev, Slbfee].map(Mnemonic::row) {
+    let mnemonics = [
+        Tlbie, Tlbiel, Tlbsync, Slbie, Slbieg, Slbia, Slbiag, Slbmte, Slbmfee, Slbmfev, Slbfee,
+        Slbsync,
+    ];
+    for row in mnemonics.map(Mnemonic::row) {
         let plain = execute(HYPERVISOR, Processor::Power9, Word(row.value));
         for bit in (0..32).map(|bit| 1 << bit).filter(|bit| row.reserved & bit != 0) {
             let outcome = execute(HYPERVISOR, Processor::Power9, Word(row.value | bit));
