@@ -10,8 +10,10 @@ const MAGIC: u32 = 0xD00D_FEED;
 const VERSION: u32 = 17;
 const OLDEST_READER: u32 = 16;
 const HEADER_BYTES: usize = 40;
-/// The empty list of reservations.
-const RESERVATIONS_BYTES: usize = 16;
+/// Bytes of a reservation: where memory begins that is to stay as it is, and how many bytes.
+const RESERVATION_BYTES: usize = 16;
+/// The list of reservations: room for one, and its end, a reservation of nothing.
+const RESERVATIONS_BYTES: usize = 2 * RESERVATION_BYTES;
 
 const BEGIN_NODE: u32 = 1;
 const END_NODE: u32 = 2;
@@ -61,6 +63,14 @@ impl<const CELLS: usize> Value for [u32; CELLS] {
 impl Value for [&str] {
     fn put(&self, to: &mut Vec<u8>) {
         self.iter().for_each(|text| text.put(to));
+    }
+}
+
+/// Makes `bytes` from `start` on, addresses of whoever reads the tree, the one thing that the finished `tree` reserves.
+pub fn reserve(tree: &mut [u8], start: u64, bytes: u64) {
+    let reservation = &mut tree[HEADER_BYTES..HEADER_BYTES + RESERVATION_BYTES];
+    for (place, word) in reservation.chunks_exact_mut(8).zip([start, bytes]) {
+        place.copy_from_slice(&word.to_be_bytes());
     }
 }
 
@@ -126,7 +136,7 @@ impl FlatTree {
         offset
     }
 
-    /// The whole tree; all nodes but the root were ended.
+    /// The whole tree, which reserves nothing; all nodes but the root were ended.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         self.end();
@@ -161,7 +171,7 @@ mod tests {
     use dtoolkit::fdt::Fdt;
     use dtoolkit::{Node, Property};
 
-    use super::FlatTree;
+    use super::{FlatTree, reserve};
 
     #[test]
     fn what_is_written_is_read_by_another_reader() {
@@ -180,10 +190,15 @@ mod tests {
         tree.add("list", &["a", "bc"][..]);
         tree.add("cells", &[1u32, 2, 3]);
         tree.end();
-        let bytes = tree.finish();
+        let mut bytes = tree.finish();
         assert_eq!(bytes[place..place + 8], 0x1234_5678_9ABC_DEF0u64.to_be_bytes());
 
+        assert_eq!(Fdt::new(&bytes).unwrap().memory_reservations().count(), 0);
+        reserve(&mut bytes, 0x1_2345_6780, 20);
         let tree = Fdt::new(&bytes).unwrap();
+        let reserved: Vec<_> =
+            tree.memory_reservations().map(|it| (it.address(), it.size())).collect();
+        assert_eq!(reserved, [(0x1_2345_6780, 20)]);
         let children: Vec<_> = tree.root().children().map(|node| node.name().to_string()).collect();
         assert_eq!(children, ["child@1", "last"]);
         let value = |path: &str, name: &str| {

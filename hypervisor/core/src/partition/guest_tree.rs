@@ -16,7 +16,7 @@ use arch::registers::psscr;
 use dtoolkit::fdt::FdtNode;
 use dtoolkit::{Node, Property};
 
-use crate::boot::flat_tree::FlatTree;
+use crate::boot::flat_tree::{self, FlatTree};
 use crate::devices::{source, unit};
 use crate::partition::features::GuestStop;
 use crate::partition::{hash, radix};
@@ -162,8 +162,8 @@ impl ProcessorNode {
 const USUAL_BYTES: usize = 0x1000;
 const VCPU_BYTES: usize = 0x2C0;
 
-/// The flattened tree of a partition, and the RTAS entry behind it: they go to the address that `place`
-/// gives for their length.
+/// The flattened tree of a partition, and the RTAS entry behind it, which the tree reserves: they go to the address
+/// that `place` gives for their length.
 pub fn build<E>(
     content: &Content<'_>,
     place: impl Fn(u64) -> Result<GuestRealAddress, E>,
@@ -171,8 +171,9 @@ pub fn build<E>(
     let (mut blob, entries) = tree(content, true);
     let rtas_offset = blob.len().next_multiple_of(16);
     let address = place((rtas_offset + size_of_val(&RTAS_ENTRY)) as u64)?;
+    let entry = address.0 + rtas_offset as u64;
     // Kernels read one cell; where it is too small, RTAS is reached by H_RTAS only.
-    match u32::try_from(address.0 + rtas_offset as u64) {
+    match u32::try_from(entry) {
         Ok(entry) => {
             for place in entries {
                 blob[place..place + 4].copy_from_slice(&entry.to_be_bytes());
@@ -180,6 +181,8 @@ pub fn build<E>(
         }
         Err(_) => blob = tree(content, false).0,
     }
+    // Kernels that keep the tree take what is behind it for others, and some move it away.
+    flat_tree::reserve(&mut blob, entry, size_of_val(&RTAS_ENTRY) as u64);
     blob.resize(rtas_offset, 0);
     blob.extend(RTAS_ENTRY.iter().flat_map(|word| word.to_be_bytes()));
     Ok((address, blob))

@@ -261,6 +261,20 @@ fn payload_and_tree_are_copied_and_the_rest_is_zero() {
     let frequency = cpu.property("timebase-frequency").unwrap().value_as::<u32>().unwrap();
     assert_eq!(frequency, 512_000_000);
     assert_eq!(cpu.property("reg").unwrap().value_as::<u32>(), Ok(0));
+
+    // Behind the tree, where a kernel takes memory for others unless the tree reserves it.
+    let rtas = tree.find_node("/rtas").unwrap();
+    let cell = |name: &str| rtas.property(name).unwrap().value_as::<u32>().unwrap();
+    let (entry, size) = (u64::from(cell("linux,rtas-entry")), u64::from(cell("rtas-size")));
+    assert!(
+        entry >= tree_address + u64::from(bytes)
+            && cell("linux,rtas-base") == cell("linux,rtas-entry")
+    );
+    let last = (entry + size) as usize;
+    assert_eq!(all[last - 4..last], [0x4E, 0x80, 0x00, 0x20], "it ends with blr");
+    assert!(all[last..].iter().all(|byte| *byte == 0));
+    let reserved: Vec<_> = tree.memory_reservations().map(|it| (it.address(), it.size())).collect();
+    assert_eq!(reserved, [(entry, size)]);
 }
 
 #[test]
