@@ -16,7 +16,20 @@ use atomic::{AtomicU64, Ordering};
 
 /// Tickets make it fair: whoever came first goes on first.
 #[cfg(not(loom))]
-pub use spin::mutex::TicketMutex as Lock;
+pub type Lock<T> = spin::mutex::TicketMutex<T, Aside>;
+
+/// How a thread waits for a lock: its siblings have the core meanwhile.
+#[cfg(not(loom))]
+#[derive(Debug)]
+pub struct Aside;
+
+#[cfg(not(loom))]
+impl spin::RelaxStrategy for Aside {
+    #[inline(always)]
+    fn relax() {
+        pause::pause();
+    }
+}
 
 /// Where in a lock its data begins, whose alignment is a word's: behind two counters. A test looks.
 #[cfg(not(loom))]
@@ -45,12 +58,13 @@ impl<T> Lock<T> {
     }
 }
 
-/// A moment's wait for another thread.
+/// A moment's wait for another thread, to which it leaves the core.
+#[inline(always)]
 pub(crate) fn spin_loop() {
     #[cfg(loom)]
     loom::thread::yield_now();
     #[cfg(not(loom))]
-    core::hint::spin_loop();
+    pause::pause();
 }
 
 /// Makes a function const, but with loom, whose atomics are made anew for each order that it tries.

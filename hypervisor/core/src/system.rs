@@ -29,7 +29,7 @@ use crate::vcpu_id::VcpuId;
 const LATER_TICKS: u64 = 51_200;
 
 /// Moments that a thread waits before it asks for the schedule's lock again, which those that it waits for need too.
-const PAUSE: u32 = 32;
+const PAUSE: u32 = 4;
 
 /// What the dispatcher goes by, in ticks of the time base.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -20,6 +20,7 @@ use crate::guest_memory::given::Given;
 use crate::guest_memory::unlocked::Unlocked;
 use crate::hal::Hal;
 use crate::life::outcome::Departure;
+use crate::sync::spin_loop;
 
 /// Answers one of them, of this adapter, with the arguments behind its unit address.
 pub(super) fn call<H: Hal>(
@@ -108,7 +109,7 @@ fn send<H: Hal>(
                 // Who moves data has not locked the partition, or locks it for a moment, and stops behind a piece.
                 match answer {
                     Some(answer) => return answer,
-                    None => core::hint::spin_loop(),
+                    None => spin_loop(),
                 }
             }
         }

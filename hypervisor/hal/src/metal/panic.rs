@@ -36,7 +36,7 @@ fn only_once() {
         Place::First => {}
         Place::Again => opal::power_off(),
         Place::Later => loop {
-            core::hint::spin_loop();
+            pause::pause();
         },
     }
 }
