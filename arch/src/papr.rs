@@ -143,6 +143,8 @@ hypercalls! {
     Protect = 0x18 "H_PROTECT";
     /// `(request, address, ...)`, four times: takes entries out of the hashed page table; to what became of each.
     BulkRemove = 0x124 "H_BULK_REMOVE";
+    /// `()`: takes entries out of the hashed page table; H_CONTINUE until all are out.
+    ClearHpt = 0x358 "H_CLEAR_HPT";
     /// `(address, request, ...)`, eight requests: takes entries of one block of eight pages out of the hashed page
     /// table; to what became of each.
     BlockRemove = 0x328 "H_BLOCK_REMOVE";
@@ -303,6 +305,8 @@ pub mod status {
     pub const H_CLOSED: i64 = 2;
     /// Some of it is done.
     pub const H_PARTIAL: i64 = 5;
+    /// Some of it is done: the call is to be made again.
+    pub const H_CONTINUE: i64 = 18;
     /// The hardware failed.
     pub const H_HARDWARE: i64 = -1;
     /// There is no such call.
@@ -334,6 +338,7 @@ pub mod status {
             H_BUSY => "H_BUSY",
             H_CLOSED => "H_CLOSED",
             H_PARTIAL => "H_PARTIAL",
+            H_CONTINUE => "H_CONTINUE",
             H_HARDWARE => "H_HARDWARE",
             H_FUNCTION => "H_FUNCTION",
             H_PRIVILEGE => "H_PRIVILEGE",
@@ -512,6 +517,7 @@ mod tests {
         (1, "H_BUSY"),
         (2, "H_CLOSED"),
         (5, "H_PARTIAL"),
+        (18, "H_CONTINUE"),
         (-1, "H_HARDWARE"),
         (-2, "H_FUNCTION"),
         (-3, "H_PRIVILEGE"),

@@ -5,6 +5,7 @@
 //! is translated; no entry is ever used.
 //! Two calls one behind the other are for one group, which is a cache line, and groups come in their order; with
 //! `order=scattered` each call but `bulk-remove` is for a group of its own, in no order.
+//! `clear-hpt` takes all out: `calls` says how many entries there are before, and the kernel is not translated.
 //! With two vCPUs the second one stops itself before, so that it has run where nobody says it has nothing cached. With
 //! `others=call` all others make the same calls meanwhile, each in groups of its own, without end: those that enter or
 //! remove do both, by turns. The first one's entries have to fit into its share of the groups then, a 32nd.
@@ -18,7 +19,7 @@ mod payload {
 
     use arch::hash::{EntryForm, first, hash, second};
     use arch::marker::{Mark, Region};
-    use arch::papr::status::H_SUCCESS;
+    use arch::papr::status::{H_CONTINUE, H_NOT_FOUND, H_SUCCESS};
     use arch::papr::{Hypercall, hashed};
 
     rt::main!(hash_calls);
@@ -158,7 +159,32 @@ mod payload {
         rt::hypercall_of_nine_outputs(Hypercall::BlockRemove as u64, words).0
     }
 
+    /// Puts so many entries in, and takes all out by H_CLEAR_HPT, with relocation off: what is left is the virtual real
+    /// mode area, which is the hypervisor's.
+    fn clear_hpt(entries: u64) {
+        for index in 0..entries {
+            assert_eq!(enter(index), H_SUCCESS, "H_ENTER of {index}");
+        }
+        let mut calls = 0;
+        rt::mark!(Mark::Begin(REGION));
+        let status = loop {
+            calls += 1;
+            let status = make(Hypercall::ClearHpt, [0; 4]);
+            if status != H_CONTINUE {
+                break status;
+            }
+        };
+        rt::mark!(Mark::End(REGION));
+        assert_eq!(status, H_SUCCESS, "H_CLEAR_HPT");
+        let left = (0..entries).filter(|index| remove(*index) != H_NOT_FOUND).count();
+        assert_eq!(enter(0), H_SUCCESS, "H_ENTER behind H_CLEAR_HPT");
+        rt::println!("hash-calls: {entries} entries, {left} are left behind {calls} of clear-hpt");
+    }
+
     fn hash_calls(partition: rt::Partition) {
+        if partition.argument("call") == Some("clear-hpt") {
+            return clear_hpt(partition.number("calls", CALLS));
+        }
         let others_call = match partition.argument("others") {
             None => false,
             Some("call") => true,
@@ -179,7 +205,7 @@ mod payload {
             "read" => (read, 1),
             other => {
                 panic!(
-                    "call={other}: enter, remove, bulk-remove, block-remove, protect and read are known"
+                    "call={other}: enter, remove, bulk-remove, block-remove, protect, read and clear-hpt are known"
                 )
             }
         };

@@ -192,6 +192,7 @@ pub(crate) fn one_call(partition: rt::Partition) {
             Hypercall::Xirr
             | Hypercall::Eoi
             | Hypercall::Random
+            | Hypercall::ClearHpt
             | Hypercall::GetCpuCharacteristics => [0; 4],
         };
         call(which, arguments);

@@ -108,6 +108,9 @@ pub enum Kept {
 /// larger ones would not be that of each of its pages.
 pub const BLOCK_BASE_LOG2_MAX: u32 = 16;
 
+/// Slots that [`HashTable::remove_next`] goes through at a time.
+pub const REMOVED_NEXT: u64 = 256;
+
 /// A table.
 #[derive(Debug)]
 pub struct HashTable {
@@ -117,6 +120,8 @@ pub struct HashTable {
     kept: Vec<Word>,
     /// Counts entries of the hypervisor's own that made room.
     turn: Word,
+    /// The slot that [`HashTable::remove_next`] goes on from.
+    next: Word,
     /// Who may have translations by the entries.
     home: Home,
     /// What is known for superpages, if the partition is to have them.
@@ -166,7 +171,15 @@ impl HashTable {
         kept.try_reserve_exact(entries.len()).map_err(|_| HalError::OutOfTables)?;
         kept.extend(entries.iter().map(|_| Word::zero()));
         let superpages = has_superpages.then(superpages::Superpages::new).transpose()?;
-        Ok(Self { lpid, entries, kept, turn: Word::zero(), home: Home::none(), superpages })
+        Ok(Self {
+            lpid,
+            entries,
+            kept,
+            turn: Word::zero(),
+            next: Word::zero(),
+            home: Home::none(),
+            superpages,
+        })
     }
 
     /// Says which hardware thread alone may run the partition from now on, before it does, or that several may. If it
@@ -327,6 +340,37 @@ impl HashTable {
         }
         self.free(hal, &mut taken, &mut removed);
         removed
+    }
+
+    /// The slots that [`HashTable::remove_next`] goes through next.
+    #[must_use]
+    pub fn next(&self) -> core::ops::Range<u64> {
+        let first = self.next.get();
+        first..(first + REMOVED_NEXT).min(self.slots())
+    }
+
+    /// Takes what the partition has in the next slots out, and no translation by that is left: whether it was not the
+    /// end of the table yet. One vCPU at a time does so.
+    ///
+    /// Where a block is large, its pages have to get their own size first ([`HashTable::divides`]): nothing is done.
+    #[cold]
+    pub fn remove_next<H: Tables>(&self, hal: &H) -> bool {
+        let slots = self.next();
+        if slots.clone().any(|slot| self.is_large(slot)) {
+            return true;
+        }
+        for group in slots.clone().step_by(GROUP_ENTRIES) {
+            let requests: [_; GROUP_ENTRIES] = core::array::from_fn(|place| {
+                let slot = group + place as u64;
+                let (entry, _) = self.at(slot)?;
+                let is_its = entry.first() & (first::V | OWN) == first::V;
+                is_its.then(|| (slot, Condition::default()))
+            });
+            self.remove(hal, requests);
+        }
+        let is_end = slots.end == self.slots();
+        self.next.set(if is_end { 0 } else { slots.end });
+        !is_end
     }
 
     /// Takes the entries in these slots of the table out that are in one block of pages of one size, that of the first,
@@ -526,6 +570,7 @@ impl HashTable {
         if let Some(superpages) = self.superpages.as_ref().filter(|_| slot == 0) {
             superpages.reset();
         }
+        self.next.set(0);
         let end = (slot + count).min(self.slots());
         for slot in slot..end {
             let (entry, kept) = (&self.entries[slot as usize], &self.kept[slot as usize]);

@@ -16,13 +16,13 @@ use arch::papr::hashed::{
     WRONG,
 };
 use arch::papr::status::{
-    H_FUNCTION, H_NOT_FOUND, H_PARAMETER, H_PARTIAL, H_PTEG_FULL, H_SUCCESS,
+    H_CONTINUE, H_FUNCTION, H_NOT_FOUND, H_PARAMETER, H_PARTIAL, H_PTEG_FULL, H_SUCCESS,
     H_UNSUPPORTED_FLAG_START,
 };
 use proptest::prelude::*;
 
 use super::entry::{as_written, of_real_mode, page_of};
-use super::{Checked, HashTable, OWN, bytes_log2};
+use super::{Checked, HashTable, OWN, REMOVED_NEXT, bytes_log2};
 use crate::fake::Fake;
 use crate::guest_memory::given::Given;
 use crate::hypercall::{WORDS, of_block, of_hash_table};
@@ -330,6 +330,47 @@ fn real_mode_has_an_entry_once_and_makes_room_of_its_own_alone() {
         machine.call(Hypercall::Enter, &[EXACT, slot, word, page]);
     }
     assert!(!add(0x7000), "the partition's own entries stay");
+}
+
+#[test]
+fn a_table_is_cleared_a_piece_at_a_time_but_for_the_hypervisors_own_entries() {
+    let machine = Machine::new();
+    let enter = |(slot, [word, page]): (u64, [u64; 2])| {
+        assert_eq!(machine.call(Hypercall::Enter, &[0, slot, word, page]).0, H_SUCCESS);
+    };
+    // A bolted one, pages of several sizes, and one in the last slot.
+    let (bolted, [word, page]) = small(0x1000);
+    enter((bolted, [word | BOLTED, page]));
+    enter(written(LARGE_PAGES[4], 40, 0x5, 0, 0));
+    enter(written(LARGE_PAGES[2], 28, 0x321, 0, 0));
+    let last = machine.table.slots() - 1;
+    assert_eq!(machine.call(Hypercall::Enter, &[EXACT, last, word, page]).0, H_SUCCESS);
+    let real = RealAddress(MEMORY.start.0 + 0x7000);
+    assert!(machine.table.add_real_mode(&machine.fake, GuestRealAddress(0x7000), real));
+    let valid = || {
+        let entries = machine.table.entries.iter().map(|entry| entry.first());
+        entries.filter(|entry| entry & first::V != 0).collect::<Vec<_>>()
+    };
+    assert_eq!(valid().len(), 5);
+    for _ in 0..2 {
+        // The second time begins at the first slot again.
+        let statuses = (0..machine.table.slots() / REMOVED_NEXT)
+            .map(|_| machine.call(Hypercall::ClearHpt, &[u64::MAX; 3]).0);
+        let mut statuses: Vec<_> = statuses.collect();
+        assert_eq!(statuses.pop(), Some(H_SUCCESS));
+        assert!(statuses.iter().all(|status| *status == H_CONTINUE));
+        let [own] = valid()[..] else { panic!("{:x?}", valid()) };
+        assert!(own & OWN != 0);
+        assert_eq!(machine.forgotten().len(), 4, "no translation is left");
+        for offset in [0x1000, 0x2000, 0x3000, 0x4000] {
+            enter(small(offset));
+        }
+    }
+    // A restart goes through all of it.
+    machine.call(Hypercall::ClearHpt, &[]);
+    assert_eq!(machine.table.next().start, REMOVED_NEXT);
+    machine.table.empty(0, 1);
+    assert_eq!(machine.table.next().start, 0);
 }
 
 /// A change that a partition asks for.

@@ -12,7 +12,7 @@ use arch::papr::hashed::{
     RESPONSE, RESULT, RIGHTS, SLOT, TRANSLATE, WRONG,
 };
 use arch::papr::status::{
-    H_FUNCTION, H_NOT_FOUND, H_PARAMETER, H_PARTIAL, H_PTEG_FULL, H_SUCCESS,
+    H_CONTINUE, H_FUNCTION, H_NOT_FOUND, H_PARAMETER, H_PARTIAL, H_PTEG_FULL, H_SUCCESS,
     H_UNSUPPORTED_FLAG_START,
 };
 
@@ -45,6 +45,9 @@ pub(crate) fn of_hash_table<H: Tables>(
         Hypercall::Protect => AVPN | PP0 | KEY_HIGH | RIGHTS,
         Hypercall::ClearRef | Hypercall::ClearMod => 0,
         Hypercall::BulkRemove => return remove_several(table, hal, arguments),
+        Hypercall::ClearHpt => {
+            return status(if table.remove_next(hal) { H_CONTINUE } else { H_SUCCESS });
+        }
         _ => return status(H_FUNCTION),
     };
     if flags & !known != 0 {
@@ -112,6 +115,7 @@ pub(crate) fn divides_first<H: Tables>(
         Hypercall::BulkRemove => {
             arguments.iter().step_by(2).any(|head| table.is_large(SLOT.get(*head)))
         }
+        Hypercall::ClearHpt => table.next().any(|slot| table.is_large(slot)),
         _ => false,
     };
     names_large && divides::<H>(table, call, arguments)
@@ -127,6 +131,7 @@ fn divides<H: Tables>(table: &HashTable, call: Hypercall, arguments: [u64; WORDS
             let (requests, _) = requests(table, &arguments);
             requests.into_iter().flatten().any(|(slot, condition)| divides(slot, condition, None))
         }
+        Hypercall::ClearHpt => table.next().any(|slot| divides(slot, Condition::default(), None)),
         Hypercall::Protect => divides(slot, condition(flags, third), Some(flags)),
         _ => divides(slot, condition(flags, third), None),
     }

@@ -130,6 +130,7 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
         | Hypercall::ClearRef
         | Hypercall::Protect
         | Hypercall::BulkRemove
+        | Hypercall::ClearHpt
         | Hypercall::BlockRemove => Answer::Status(H_FUNCTION),
     }
 }

@@ -14,7 +14,7 @@ use super::{AHEAD, BLOCK_LOG2, Counts, PERIOD, SHARE};
 use crate::fake::Fake;
 use crate::guest_memory::given::Given;
 use crate::hash_table::entry::{page_of, size};
-use crate::hash_table::{HashTable, bytes_log2};
+use crate::hash_table::{HashTable, REMOVED_NEXT, bytes_log2};
 use crate::hypercall::{WORDS, block_divides_first, divides_first, of_block, of_hash_table};
 use crate::memory::Range;
 
@@ -320,6 +320,27 @@ fn a_change_of_one_page_gives_all_their_size_back() {
             assert_eq!(real & !0xFFFF, MEMORY.start.0 + 0x100_0000 + (page << 16));
         }
     }
+}
+
+#[test]
+fn a_table_with_a_large_block_is_cleared_too() {
+    let machine = Machine::new(true);
+    machine.fill(shuffled());
+    machine.settle();
+    assert_eq!(machine.counts(), [1, 0]);
+    // Who does not give the pages their size first gets nowhere.
+    let until = machine.table.slots() / REMOVED_NEXT;
+    let call = || machine.table.remove_next(&machine.fake);
+    assert!((0..=until).all(|_| call()));
+    assert_eq!(machine.counts(), [1, 0]);
+    let calls = (1..=until).find(|_| machine.call(Hypercall::ClearHpt, &[]).0 == H_SUCCESS);
+    assert!(calls.is_some());
+    assert_eq!(machine.counts(), [1, 1]);
+    assert!((0..machine.table.slots()).all(|slot| machine.size_at(slot).is_none()));
+    // The block can be made again.
+    machine.fill(shuffled());
+    machine.settle();
+    assert_eq!(machine.counts(), [2, 1]);
 }
 
 /// The same virtual block, in pages of 64 KiB and in pages of 4 KiB: each gets its own size back, and the other stays.
