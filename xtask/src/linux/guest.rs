@@ -46,20 +46,21 @@ const LINES: &str = "20000";
 #[derive(Clone, Copy)]
 pub(super) struct Kind {
     /// The processor that it is on.
-    processor: &'static str,
+    pub(super) processor: &'static str,
     /// How it is translated, and how Linux calls that.
-    translation: &'static str,
-    mmu: &'static str,
+    pub(super) translation: &'static str,
+    pub(super) mmu: &'static str,
     /// Where it has several vCPUs: four hardware threads that run them.
-    topology: &'static str,
+    pub(super) topology: &'static str,
 }
 
 const RADIX: Kind =
     Kind { processor: POWER9, translation: "radix", mmu: "Radix", topology: "1x1x4" };
 const HASH: Kind = Kind { processor: POWER9, translation: "hash", mmu: "Hash", topology: "1x1x4" };
 const POWER8_HASH: Kind = Kind { processor: POWER8, topology: "1x4x1", ..HASH };
-const QEMU: &str = "qemu";
-const OURS: &str = "simulator";
+pub(super) const ALL_KINDS: [Kind; 3] = [RADIX, HASH, POWER8_HASH];
+pub(super) const QEMU: &str = "qemu";
+pub(super) const OURS: &str = "simulator";
 
 /// A guest: of so many vCPUs, what kind, and on which machine.
 pub(super) type Guest = (u32, Kind, &'static str);
@@ -70,9 +71,8 @@ pub(super) const FEW: [Guest; 2] = [(1, RADIX, QEMU), (1, HASH, OURS)];
 
 /// All guests, of one and of four vCPUs.
 pub(super) fn all() -> Vec<Guest> {
-    let kinds = [1, 4]
-        .into_iter()
-        .flat_map(|vcpus| [RADIX, HASH, POWER8_HASH].into_iter().map(move |kind| (vcpus, kind)));
+    let kinds =
+        [1, 4].into_iter().flat_map(|vcpus| ALL_KINDS.into_iter().map(move |kind| (vcpus, kind)));
     kinds.flat_map(|(vcpus, kind)| [QEMU, OURS].map(|machine| (vcpus, kind, machine))).collect()
 }
 

@@ -8,6 +8,7 @@ mod cpio;
 mod crowd;
 mod guest;
 mod initramfs;
+mod kexec;
 pub(crate) mod kvm;
 mod packages;
 mod recipe;
@@ -121,6 +122,10 @@ pub(crate) struct Arguments {
     /// KVM's make its calls on our machine and on QEMU.
     #[arg(long, conflicts_with_all = ["boot", "kernel", "guest"])]
     kvm: bool,
+    /// Boot Debian 12's kernel as a guest with each translation, on our machine and on QEMU, and let it start another one
+    /// by kexec.
+    #[arg(long, conflicts_with_all = ["boot", "kernel", "guest", "kvm"])]
+    kexec: bool,
     /// Use this kernel.
     #[arg(long, value_enum, default_value = "6.1")]
     kernel: Kernel,
@@ -165,6 +170,12 @@ pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> 
         let fetched = initramfs(workspace, packages)?;
         println!("{}", recipe::boot(workspace)?);
         println!("{}", recipe::cost(workspace, &fetched)?);
+        return Ok(());
+    }
+    if arguments.kexec {
+        let packages = packages(workspace, Kernel::Bookworm)?;
+        build(workspace)?;
+        println!("{}", kexec::boot(workspace, &packages)?);
         return Ok(());
     }
     if arguments.kvm {
@@ -236,6 +247,7 @@ pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
                     build(workspace)?;
                     figures.push(guest::boot(workspace, &packages, &guest::all())?);
                     figures.push(crowd::boot(workspace, &packages)?);
+                    figures.push(kexec::boot(workspace, &packages)?);
                     figures.push(kvm::make(workspace, &packages)?);
                 }
                 let tortured = initramfs_of_torture(workspace, &packages)?;

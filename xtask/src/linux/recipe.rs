@@ -120,7 +120,7 @@ fn instructions(log: &str) -> Option<u64> {
 }
 
 /// Exits of a trace by what they are for: a hypercall, or another interrupt.
-fn reasons(log: &str) -> BTreeMap<&str, u64> {
+pub(super) fn reasons(log: &str) -> BTreeMap<&str, u64> {
     let mut reasons = BTreeMap::new();
     for line in log.lines() {
         let Some((_, exit)) = line.split_once(" exit 0x") else { continue };
