@@ -1,21 +1,23 @@
-//! A guest that starts another kernel: Debian's kexec-tools load it, and the one that runs hands its partition over.
+//! Debian's kexec-tools: a guest starts another kernel, and a kernel that runs bare starts the hypervisor.
 //!
-//! What the first kernel leaves of its partition the second one has to live with: vCPUs that stopped themselves, areas
-//! that the hypervisor knows, a hashed page table that has to be empty, and a device tree that the first one copied.
+//! What the first kernel leaves of a partition the second one has to live with: vCPUs that stopped themselves, areas
+//! that the hypervisor knows, a hashed page table that has to be empty, a device tree that the first one copied. What
+//! Linux leaves of a machine the hypervisor has to live with, which comes so to most machines.
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
 use super::guest::{ALL_KINDS, Kind, OURS, QEMU};
 use super::initramfs::Root;
 use super::packages::Client;
-use super::{Packages, USER_SUITE, boot, recipe};
-use crate::workspace::Workspace;
+use super::{POWER8, POWER9, Packages, USER_SUITE, boot, recipe};
+use crate::workspace::{Workspace, run};
 
 /// The program, and the library that it needs.
 const PACKAGES: [&str; 2] = ["kexec-tools", "libc6"];
-/// Who starts another kernel, in the first root, and what that kernel and its root are called there.
+/// What is typed in a guest.
 const COMMANDS: [&str; 3] = [
     "/sbin/kexec -l /bin/kernel --initrd=/bin/root --append='console=hvc0 quiet second'; echo \"=$?\"",
     "/sbin/kexec -e",
@@ -27,9 +29,69 @@ const VCPUS: u32 = 4;
 const CLEAR: &str = "H_CLEAR_HPT";
 /// What Linux calls a hashed page table.
 const HASH: &str = "Hash";
+/// What is typed where the hypervisor is to come.
+const TO_HYPERVISOR: [&str; 2] =
+    ["/sbin/kexec -l /bin/hypervisor --initrd=/bin/bundle; echo \"=$?\"", "/sbin/kexec -e"];
+/// The partition that it starts there, from the root, and what that says.
+const PARTITION: &str = "examples/hello.toml";
+const GREETING: &str = "hello: 64 words of untouched memory probed, 64 were zero and kept a value";
+/// Processors, the images for them, and topologies.
+const MACHINES: [(&str, &str, [&str; 2]); 2] =
+    [(POWER9, "hypervisor", ["1x1x1", "1x2x4"]), (POWER8, "hypervisor-power8", ["1x1x1", "1x2x8"])];
+
+/// Both. What that took.
+pub(super) fn boot(workspace: &Workspace, packages: &Packages) -> Result<String> {
+    Ok(format!("{}; {}", guests(workspace, packages)?, hypervisor(workspace, packages)?))
+}
+
+/// kexec-tools, and files beside it.
+fn root<'a>(
+    workspace: &Workspace,
+    packages: &Packages,
+    files: [(&'a str, &Path); 2],
+) -> Result<Root<'a>> {
+    let folder = workspace.target.join("linux");
+    let client = Client::new(&folder, USER_SUITE)?;
+    let mut root =
+        Root::with_shell(&packages.user, &folder)?.with_programs(client.fetch("kexec", &PACKAGES)?);
+    for (name, file) in files {
+        let content = fs::read(file).with_context(|| format!("reading {}", file.display()))?;
+        root.programs.push((name, content));
+    }
+    Ok(root)
+}
+
+/// Starts the hypervisor from Linux, on both machines, as every processor. What that took.
+fn hypervisor(workspace: &Workspace, packages: &Packages) -> Result<String> {
+    let folder = workspace.target.join("linux/kexec");
+    let [bundle, initramfs] = ["bundle", "bare"].map(|name| folder.join(name));
+    run(workspace.powervisor(&["bundle", PARTITION, "--output"]).arg(&bundle))?;
+    let mut took = Vec::new();
+    for (processor, image, topologies) in MACHINES {
+        let image = workspace.images().join(image);
+        root(workspace, packages, [("hypervisor", &image), ("bundle", &bundle)])?
+            .write(&packages.shell()?, &initramfs)
+            .context("making the initramfs")?;
+        for topology in topologies {
+            for machine in [QEMU, OURS] {
+                let place = format!("{processor}, {topology}, {machine}");
+                let mut command = workspace.powervisor(&["boot", "--on", machine]);
+                command.args(["--machine", processor, "--topology", topology]);
+                command.arg("--kernel").arg(&packages.image).arg("--initrd").arg(&initramfs);
+                command.args(["--append", "console=hvc0 quiet"]);
+                let said =
+                    boot::converse(command, &TO_HYPERVISOR).with_context(|| place.clone())?;
+                let is_there = said.answers == ["0"] && said.console.contains(GREETING);
+                ensure!(is_there, "{place}: the hypervisor did not start:\n{}", said.console);
+                took.push(format!("{place} {:.1} s", said.took.as_secs_f64()));
+            }
+        }
+    }
+    Ok(format!("the hypervisor, started by kexec from Linux: {}", took.join("; ")))
+}
 
 /// Starts a kernel from a kernel in each kind of guest, on both machines. What that took.
-pub(super) fn boot(workspace: &Workspace, packages: &Packages) -> Result<String> {
+fn guests(workspace: &Workspace, packages: &Packages) -> Result<String> {
     let folder = workspace.target.join("linux/kexec");
     fs::create_dir_all(&folder)?;
     let shell = packages.shell()?;

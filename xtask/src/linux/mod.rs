@@ -122,8 +122,8 @@ pub(crate) struct Arguments {
     /// KVM's make its calls on our machine and on QEMU.
     #[arg(long, conflicts_with_all = ["boot", "kernel", "guest"])]
     kvm: bool,
-    /// Boot Debian 12's kernel as a guest with each translation, on our machine and on QEMU, and let it start another one
-    /// by kexec.
+    /// Boot Debian 12's kernel on our machine and on QEMU, and let kexec-tools start another kernel in a guest of each
+    /// translation, and the hypervisor on the bare machine.
     #[arg(long, conflicts_with_all = ["boot", "kernel", "guest", "kvm"])]
     kexec: bool,
     /// Use this kernel.
