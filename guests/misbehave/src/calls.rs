@@ -139,6 +139,19 @@ pub(crate) fn one_call(partition: rt::Partition) {
         round = round.wrapping_add(1);
         let other = round % 2;
         let arguments = match which {
+            // The slots that it comes to next are full.
+            Hypercall::ClearHpt => {
+                const AT_A_TIME: u64 = 64;
+                for slot in (round * AT_A_TIME..).take(AT_A_TIME as usize).map(|slot| slot % SLOTS)
+                {
+                    let first = hash::first::V | slot << 7;
+                    call(
+                        Hypercall::Enter,
+                        [hashed::EXACT, slot, first, hash::second::M | free.start],
+                    );
+                }
+                [0; 4]
+            }
             Hypercall::PageInit => {
                 let pages = (free.end - free.start - 0x1_0000) / 0x1000;
                 [page::ZERO, free.start + round % pages * 0x1000, 0, 0]
@@ -192,7 +205,6 @@ pub(crate) fn one_call(partition: rt::Partition) {
             Hypercall::Xirr
             | Hypercall::Eoi
             | Hypercall::Random
-            | Hypercall::ClearHpt
             | Hypercall::GetCpuCharacteristics => [0; 4],
         };
         call(which, arguments);

@@ -1,4 +1,5 @@
-//! What the hypervisor does on a machine: the only unsafe code and the only assembly.
+//! What the hypervisor does on a machine: its unsafe code and assembly, but for three instructions of
+//! `hypervisor/pause`.
 //!
 //! `core` decides through the trait `Hal`; this crate implements it for a bare POWER9, and with the feature `power8`
 //! for a bare POWER8. The portable half,

@@ -194,13 +194,13 @@ fn blocks_are_removed_with_all_nine_arguments() {
     assert!(console.contains("hash-calls: 200 of block-remove, answer H_SUCCESS"), "{console}");
 }
 
-/// H_CLEAR_HPT, wherever it is answered: a table of 1 MiB goes 256 slots at a time, and the partition's virtual real
-/// mode area stays.
+/// H_CLEAR_HPT, wherever it is answered: a table of 1 MiB goes 64 slots at a time, and the partition's kernel goes on
+/// with relocation off.
 #[test]
 fn a_whole_table_is_cleared() {
     const CALLS: &str = "[[partition]]\nname = \"calls\"\npayload = \"hash-calls\"\nmemory = \"128 MiB\"\n\
          vcpus = 1\ntranslation = \"hash\"\narguments = \"call=clear-hpt calls=3000\"\n";
-    const LINE: &str = "hash-calls: 3000 entries, 0 are left behind 256 of clear-hpt";
+    const LINE: &str = "hash-calls: 3000 entries, 0 are left behind 1024 of clear-hpt";
     for calls in HashCallPolicy::ALL {
         let console = console(answered(calls, CALLS), [1, 1, 1]);
         assert!(console.contains(LINE), "{calls:?}: {console}");

@@ -122,9 +122,9 @@ pub(crate) struct Arguments {
     /// KVM's make its calls on our machine and on QEMU.
     #[arg(long, conflicts_with_all = ["boot", "kernel", "guest"])]
     kvm: bool,
-    /// Boot Debian 12's kernel on our machine and on QEMU, and let kexec-tools start another kernel in a guest of each
-    /// translation, and the hypervisor on the bare machine.
-    #[arg(long, conflicts_with_all = ["boot", "kernel", "guest", "kvm"])]
+    /// Boot Debian 12's kernel on our machine and on QEMU, as POWER9 and as POWER8, and let Debian's kexec-tools start
+    /// another kernel in a guest of each translation, and the hypervisor on the bare machine. It takes some 12 minutes.
+    #[arg(long, conflicts_with_all = ["boot", "kernel", "guest", "kvm", "topology"])]
     kexec: bool,
     /// Use this kernel.
     #[arg(long, value_enum, default_value = "6.1")]

@@ -181,7 +181,7 @@ pub fn build<E>(
         }
         Err(_) => blob = tree(content, false).0,
     }
-    // Kernels that keep the tree take what is behind it for others, and some move it away.
+    // Kernels give what is behind the tree to others, unless the tree reserves it.
     flat_tree::reserve(&mut blob, entry, size_of_val(&RTAS_ENTRY) as u64);
     blob.resize(rtas_offset, 0);
     blob.extend(RTAS_ENTRY.iter().flat_map(|word| word.to_be_bytes()));

@@ -1,7 +1,9 @@
-# boot.S: from OPAL's jump into the image to the first Rust function.
+# boot.S: from OPAL's or kexec's jump into the image to the first Rust function.
 #
-# At entry:  MSR = SF|HV, big-endian, translation off. r3 = device tree, r8/r9 = OPAL base/entry.
-#            The image lies anywhere (8 bytes aligned) and may not use absolute addresses.
+# At entry:  MSR = SF|HV, translation off, either endianness. r3 = device tree, r8/r9 = OPAL base/entry,
+#            which OPAL and kexec-tools set.
+#            The image lies anywhere behind the first 128 bytes of memory (8 bytes aligned) and may not
+#            use absolute addresses.
 # At exit:   little-endian, the image copied to real 0 and running at 0xC000_0000_0000_0000,
 #            r13 = HSPRG0 = the thread's PerCpu, r1 = boot stack, r2 = TOC,
 #            hal_boot(device tree, 1 if the copy destroyed the device tree).
@@ -24,7 +26,7 @@
 9:
 .endm
 
-    .section .entry, "ax"               # the segment's first bytes: kexec knows no other entry
+    .section .entry, "ax"               # the segment's first bytes: kexec-tools enter it there
     little_endian
     b boot_entry
 
