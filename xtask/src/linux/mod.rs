@@ -126,6 +126,9 @@ pub(crate) struct Arguments {
     /// another kernel in a guest of each translation, and the hypervisor on the bare machine. It takes some 12 minutes.
     #[arg(long, conflicts_with_all = ["boot", "kernel", "guest", "kvm", "topology"])]
     kexec: bool,
+    /// Do everything with one kernel that the nightly run does with all: half an hour to two hours.
+    #[arg(long, conflicts_with_all = ["boot", "guest", "kvm", "kexec", "topology"])]
+    everything: bool,
     /// Use this kernel.
     #[arg(long, value_enum, default_value = "6.1")]
     kernel: Kernel,
@@ -170,6 +173,11 @@ pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> 
         let fetched = initramfs(workspace, packages)?;
         println!("{}", recipe::boot(workspace)?);
         println!("{}", recipe::cost(workspace, &fetched)?);
+        return Ok(());
+    }
+    if arguments.everything {
+        let packages = packages(workspace, arguments.kernel)?;
+        everything(workspace, arguments.kernel, packages)?;
         return Ok(());
     }
     if arguments.kexec {
@@ -236,55 +244,60 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// As a step of the nightly run: every kernel as a guest, and bare with one, eight and 32 threads, the torture set, and
-/// timing mode; skipped where no kernel's packages can be reached. One that cannot is named.
+/// As a step of the nightly run: everything with every kernel; skipped where no kernel's packages can be reached. One
+/// that cannot is named.
 pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
     let (mut figures, mut missing) = (Vec::new(), Vec::new());
     for kernel in Kernel::ALL {
-        let (fetched, tortured) = match packages(workspace, kernel) {
-            Ok(packages) => {
-                if kernel == Kernel::Bookworm {
-                    build(workspace)?;
-                    figures.push(guest::boot(workspace, &packages, &guest::all())?);
-                    figures.push(crowd::boot(workspace, &packages)?);
-                    figures.push(kexec::boot(workspace, &packages)?);
-                    figures.push(kvm::make(workspace, &packages)?);
-                }
-                let tortured = initramfs_of_torture(workspace, &packages)?;
-                (initramfs(workspace, packages)?, tortured)
-            }
+        match packages(workspace, kernel) {
+            Ok(packages) => figures.extend(everything(workspace, kernel, packages)?),
             // Another kernel may be there, or has been.
-            Err(error) => {
-                missing.push(format!("{kernel:?} NOT RUN, it is not there: {error:#}"));
-                continue;
-            }
-        };
-        build(workspace)?;
-        figures.push(recipe::boot(workspace)?);
-        figures.push(recipe::cost(workspace, &fetched)?);
-        let trial = |topology| Trial {
-            topology,
-            is_timed: false,
-            is_hashed: false,
-            machine: POWER9,
-            commands: &COMMANDS,
-        };
-        let timed = Trial { is_timed: true, ..trial(TOPOLOGIES[1]) };
-        let trials: Vec<_> = TOPOLOGIES.into_iter().map(trial).chain([timed]).collect();
-        figures.push(boot::boot(workspace, &fetched, &trials)?);
-        // It takes minutes a boot: the kernels differ in their own code, which one thread runs too.
-        let topologies =
-            if kernel == Kernel::Bookworm { &TOPOLOGIES[..] } else { &TOPOLOGIES[..1] };
-        let torture = |topology: &&'static str| Trial { commands: &TORTURE, ..trial(topology) };
-        let torture: Vec<_> = topologies.iter().map(torture).collect();
-        figures.push(boot::boot(workspace, &tortured, &torture)?);
-        let power8 = POWER8_TOPOLOGIES.map(|topology| Trial { machine: POWER8, ..trial(topology) });
-        figures.push(boot::boot(workspace, &fetched, &power8)?);
+            Err(error) => missing.push(format!("{kernel:?} NOT RUN, it is not there: {error:#}")),
+        }
     }
     if figures.is_empty() {
         return Ok(Outcome::Skipped(missing.join("; ")));
     }
     Ok(Outcome::Passed([figures, missing].concat().join("; ")))
+}
+
+/// Everything with one kernel: as a guest, and bare with one, eight and 32 threads, the torture set, and timing mode; with
+/// Debian 12's disks, crowds, KVM and kexec too. What each took.
+fn everything(workspace: &Workspace, kernel: Kernel, packages: Packages) -> Result<Vec<String>> {
+    let mut figures = Vec::new();
+    let mut took = |figure: String| {
+        println!("{figure}");
+        figures.push(figure);
+    };
+    build(workspace)?;
+    if kernel == Kernel::Bookworm {
+        took(guest::boot(workspace, &packages, &guest::all())?);
+        took(crowd::boot(workspace, &packages)?);
+        took(kexec::boot(workspace, &packages)?);
+        took(kvm::make(workspace, &packages)?);
+    }
+    let tortured = initramfs_of_torture(workspace, &packages)?;
+    let fetched = initramfs(workspace, packages)?;
+    took(recipe::boot(workspace)?);
+    took(recipe::cost(workspace, &fetched)?);
+    let trial = |topology| Trial {
+        topology,
+        is_timed: false,
+        is_hashed: false,
+        machine: POWER9,
+        commands: &COMMANDS,
+    };
+    let timed = Trial { is_timed: true, ..trial(TOPOLOGIES[1]) };
+    let trials: Vec<_> = TOPOLOGIES.into_iter().map(trial).chain([timed]).collect();
+    took(boot::boot(workspace, &fetched, &trials)?);
+    // It takes minutes a boot: the kernels differ in their own code, which one thread runs too.
+    let topologies = if kernel == Kernel::Bookworm { &TOPOLOGIES[..] } else { &TOPOLOGIES[..1] };
+    let torture = |topology: &&'static str| Trial { commands: &TORTURE, ..trial(topology) };
+    let torture: Vec<_> = topologies.iter().map(torture).collect();
+    took(boot::boot(workspace, &tortured, &torture)?);
+    let power8 = POWER8_TOPOLOGIES.map(|topology| Trial { machine: POWER8, ..trial(topology) });
+    took(boot::boot(workspace, &fetched, &power8)?);
+    Ok(figures)
 }
 
 /// Fetches `kernel`, the shell and what its programs are made of.
