@@ -261,8 +261,8 @@ pub(crate) fn nightly(workspace: &Workspace) -> Result<Outcome> {
     Ok(Outcome::Passed([figures, missing].concat().join("; ")))
 }
 
-/// Everything with one kernel: as a guest, and bare with one, eight and 32 threads, the torture set, and timing mode; with
-/// Debian 12's disks, crowds, KVM and kexec too. What each took.
+/// Everything with one kernel: as a guest, and bare with one, eight and 32 threads, the torture set, and timing mode;
+/// with Debian 12's disks, crowds, KVM and kexec too. What each took.
 fn everything(workspace: &Workspace, kernel: Kernel, packages: Packages) -> Result<Vec<String>> {
     let mut figures = Vec::new();
     let mut took = |figure: String| {

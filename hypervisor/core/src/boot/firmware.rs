@@ -108,7 +108,7 @@ impl<'a> Firmware<'a> {
         Some(Range::new(start, end.checked_sub(start)?))
     }
 
-    /// OPAL's base and entry, to check what came in registers.
+    /// OPAL's base and entry.
     ///
     /// # Errors
     /// [`FirmwareError::Missing`].

@@ -69,15 +69,15 @@ pub struct Condition {
     pub address: Option<u64>,
     /// It has none of these bits.
     pub none_of: Option<u64>,
-    /// The hypervisor made it, which the partition does not read.
-    is_own: bool,
+    /// Whether the hypervisor made it, which the partition does not read.
+    is_own: Option<bool>,
 }
 
 impl Condition {
     /// An entry whose first doubleword is `address` but for its seven low bits, and has none of the bits `none_of`.
     #[must_use]
     pub const fn new(address: Option<u64>, none_of: Option<u64>) -> Self {
-        Self { address, none_of, is_own: false }
+        Self { address, none_of, is_own: None }
     }
 
     #[inline(always)]
@@ -85,7 +85,7 @@ impl Condition {
         let [written, _] = taken.written::<H>();
         self.address.is_none_or(|address| written & !0x7F == address)
             && self.none_of.is_none_or(|bits| written & bits == 0)
-            && (!self.is_own || taken.first & OWN != 0)
+            && self.is_own.is_none_or(|is_own| (taken.first & OWN != 0) == is_own)
     }
 }
 
@@ -351,7 +351,7 @@ impl HashTable {
     }
 
     /// Takes what the partition has in the next slots out, and no translation by that is left: whether it was not the
-    /// end of the table yet. One vCPU at a time does so, while no other one changes the table.
+    /// end of the table yet. One vCPU at a time does so; what another one enters meanwhile may stay.
     ///
     /// Where a block is large, its pages have to get their own size first ([`HashTable::divides`]): nothing is done.
     #[cold]
@@ -360,12 +360,14 @@ impl HashTable {
         if slots.clone().any(|slot| self.is_large(slot)) {
             return true;
         }
+        let not_own = Condition { is_own: Some(false), ..Condition::default() };
         for group in slots.clone().step_by(GROUP_ENTRIES) {
             let requests: [_; GROUP_ENTRIES] = core::array::from_fn(|place| {
                 let slot = group + place as u64;
-                let (entry, _) = self.at(slot)?;
-                let is_its = entry.first() & (first::V | OWN) == first::V;
-                is_its.then(|| (slot, Condition::default()))
+                let word = self.at(slot)?.0.first();
+                // Who changes an entry has it locked, and it is not valid meanwhile.
+                let may_be_its = word & LOCK != 0 || word & (first::V | OWN) == first::V;
+                may_be_its.then_some((slot, not_own))
             });
             self.remove(hal, requests);
         }
@@ -555,7 +557,7 @@ impl HashTable {
                     self.entries[*slot as usize].first() & (OWN | first::V) == OWN | first::V
                 })
         };
-        let own_alone = Condition { is_own: true, ..Condition::default() };
+        let own_alone = Condition { is_own: Some(true), ..Condition::default() };
         places.into_iter().any(|place| {
             own(place).is_some_and(|slot| {
                 self.remove(hal, [Some((slot, own_alone))]);

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 use core::cell::RefCell;
+use core::time::Duration;
 use std::collections::BTreeMap;
 
 use arch::address::{GuestRealAddress, RealAddress};
@@ -22,7 +23,7 @@ use arch::papr::status::{
 use proptest::prelude::*;
 
 use super::entry::{as_written, of_real_mode, page_of};
-use super::{Checked, HashTable, OWN, REMOVED_NEXT, bytes_log2};
+use super::{Checked, HashTable, LOCK, OWN, REMOVED_NEXT, bytes_log2};
 use crate::fake::Fake;
 use crate::guest_memory::given::Given;
 use crate::hypercall::{WORDS, of_block, of_hash_table};
@@ -371,6 +372,25 @@ fn a_table_is_cleared_a_piece_at_a_time_but_for_the_hypervisors_own_entries() {
     assert_eq!(machine.table.next().start, REMOVED_NEXT);
     machine.table.empty(0, 1);
     assert_eq!(machine.table.next().start, 0);
+}
+
+#[test]
+fn an_entry_that_another_vcpu_changes_is_cleared_too() {
+    let machine = Machine::new();
+    let (_, [word, page]) = small(0x5000);
+    machine.call(Hypercall::Enter, &[EXACT, 3, word, page]);
+    let entry = &machine.table.entries[3];
+    let first = entry.first();
+    entry.give(LOCK);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // It is long enough for who does not wait.
+            std::thread::sleep(Duration::from_millis(50));
+            entry.give(first);
+        });
+        machine.call(Hypercall::ClearHpt, &[]);
+    });
+    assert_eq!(entry.first(), 0);
 }
 
 /// A change that a partition asks for.

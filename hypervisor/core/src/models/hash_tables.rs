@@ -43,7 +43,7 @@ impl Shared {
     }
 }
 
-/// In every order with three involuntary switches, `other` runs beside `own` on a table that `prepare` has filled;
+/// In every order, `other` runs beside `own` on a table that `prepare` has filled;
 /// `check` has the results of both.
 fn beside<T: Send + 'static>(
     prepare: fn(Shared),
@@ -51,9 +51,7 @@ fn beside<T: Send + 'static>(
     other: fn(Shared) -> T,
     check: fn(Shared, T, T),
 ) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(move || {
+    loom::model(move || {
         let hal: &'static Machine = Box::leak(Box::new(Machine::new(0, 0, |_, _| unreachable!())));
         let table = HashTable::new(hal, 7, 0, false).expect("a table");
         let shared = Shared { hal, table: Box::leak(Box::new(table)) };

@@ -1,7 +1,7 @@
 # boot.S: from OPAL's or kexec's jump into the image to the first Rust function.
 #
-# At entry:  MSR = SF|HV, translation off, either endianness. r3 = device tree, r8/r9 = OPAL base/entry,
-#            which OPAL and kexec-tools set.
+# At entry:  MSR = SF|HV, translation off, either endianness. r3 = device tree. OPAL and kexec-tools set
+#            r8/r9 = OPAL base/entry, kexec-lite does not.
 #            The image lies anywhere behind the first 128 bytes of memory (8 bytes aligned) and may not
 #            use absolute addresses.
 # At exit:   little-endian, the image copied to real 0 and running at 0xC000_0000_0000_0000,

@@ -3,14 +3,14 @@
 use arch::address::RealAddress;
 use arch::opal::{reinit, status};
 
-use hypervisor_core::boot::bundle::{HEADER_BYTES, manifest_bytes};
+use hypervisor_core::boot::bundle::{BundleError, HEADER_BYTES, manifest_bytes};
 use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::memory::{Range, find_free};
 
 use super::machine::Machine;
 use super::{Boot, caller, idle, opal, residents, threads};
 use crate::host_space::map::{self, KEPT_BYTES_MAX, Kept};
-use crate::host_space::memory::{self, HEAP_BYTES, start_heap};
+use crate::host_space::memory::{self, HEAP_BYTES, IMAGE_BASE, start_heap};
 use crate::host_space::region::MapRegion;
 use crate::host_space::windows::Reserved;
 use crate::host_state::PROCESSOR;
@@ -28,6 +28,8 @@ unsafe extern "Rust" {
 #[unsafe(no_mangle)]
 extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     assert!(device_tree_lost == 0, "the image was copied over the device tree at {device_tree:#x}");
+    let device_tree = RealAddress(device_tree & !(0xF << 60));
+    find_opal(device_tree);
     let pvr = read::<{ spr::PVR }>() as u32;
     check_version(pvr);
     set_overtakes_stores(PROCESSOR.facts().overtakes_stores(pvr));
@@ -47,13 +49,12 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
     }
 
     // From here on the device tree is mapped, for good.
-    let device_tree = RealAddress(device_tree & !(0xF << 60));
-    let data = device_tree_bytes(device_tree);
-    let firmware = match Firmware::new(data, device_tree) {
-        Ok(firmware) => firmware,
-        Err(error) => panic!("firmware's device tree: {error}"),
-    };
-    check_opal(&firmware);
+    let reserved = Reserved::new([memory::image(), EMPTY, EMPTY]);
+    let mut kept = Kept::at(device_tree);
+    let map =
+        |bytes| kept.bytes(&reserved, bytes).expect("the device tree fits its place").cast_const();
+    let data = tree(map).expect("it was a tree with translation off");
+    let firmware = Firmware::new(data, device_tree).expect("it was a tree with translation off");
     idle::set_up(&firmware);
     caller::find(0, threads::boot_thread(), &firmware);
     caller::allow();
@@ -78,27 +79,26 @@ extern "C" fn hal_boot(device_tree: u64, device_tree_lost: u64) -> ! {
 
 const EMPTY: Range = Range::new(0, 0);
 
-/// The whole tree.
-fn device_tree_bytes(address: RealAddress) -> &'static [u8] {
-    let reserved = Reserved::new([memory::image(), EMPTY, EMPTY]);
-    let mut kept = Kept::at(address);
-    let mut map = |bytes| kept.bytes(&reserved, bytes).expect("the device tree fits its place");
-    // The header of a bundle's manifest and that of this tree are the same.
-    // SAFETY: mapped, so many bytes.
+/// The whole tree that is where `map` makes so many bytes readable.
+fn tree(mut map: impl FnMut(u64) -> *const u8) -> Result<&'static [u8], BundleError> {
+    // SAFETY: real memory, which nobody changes: firmware's tree, or what r3 says is one.
     let header = unsafe { map(HEADER_BYTES).cast::<[u8; HEADER_BYTES as usize]>().read() };
-    let bytes = manifest_bytes(header, KEPT_BYTES_MAX)
-        .expect("r3 is the address of a flattened device tree");
-    // SAFETY: mapped for good; firmware does not change the tree once it has started a payload, and `Reserved` keeps
-    // it out of windows and of partitions.
-    unsafe { core::slice::from_raw_parts(map(bytes), bytes as usize) }
+    // The header of a bundle's manifest and that of this tree are the same.
+    let bytes = manifest_bytes(header, KEPT_BYTES_MAX)?;
+    // SAFETY: as above. Firmware does not change the tree once it has started a payload, and `Reserved` keeps it out of
+    // windows and of partitions.
+    Ok(unsafe { core::slice::from_raw_parts(map(bytes), bytes as usize) })
 }
 
-/// What came in registers is what is in the tree, or this is not the firmware it seems to be.
-fn check_opal(firmware: &Firmware<'_>) {
-    // SAFETY: boot.S has filled the fields.
-    let (base, entry) = unsafe { ((*per_cpu()).opal_base, (*per_cpu()).opal_entry) };
-    match firmware.opal() {
-        Ok(tree) => assert!(tree == (base, entry), "OPAL is not where the device tree says"),
+/// Takes OPAL's base and entry from the device tree, with translation off: not every program that starts another one
+/// passes them in registers. What came there serves the report that there is no such tree, and nothing else.
+fn find_opal(device_tree: RealAddress) {
+    let tree = tree(|_| (IMAGE_BASE | device_tree.0) as *const u8);
+    let tree = tree.expect("r3 is the address of a flattened device tree");
+    let opal = Firmware::new(tree, device_tree).and_then(|firmware| firmware.opal());
+    match opal {
+        // SAFETY: boot.S has made it this thread's, and no other one runs.
+        Ok(opal) => unsafe { ((*per_cpu()).opal_base, (*per_cpu()).opal_entry) = opal },
         Err(error) => panic!("firmware's device tree: {error}"),
     }
 }
