@@ -51,6 +51,8 @@ pub struct Fake {
     pub input: RefCell<Vec<u8>>,
     /// The time base. Only the tests and [`Threads::wait`] move it.
     pub timebase: Cell<u64>,
+    /// How often a guest was entered.
+    pub entries: Cell<u64>,
     /// The process table that was set last, with its LPID.
     pub process_table: Cell<Option<(u32, Option<TableLocation>)>>,
     /// Pages that can still be mapped, and windows pinned.
@@ -171,6 +173,7 @@ impl Fake {
             output: RefCell::default(),
             input: RefCell::default(),
             timebase: Cell::default(),
+            entries: Cell::default(),
             process_table: Cell::default(),
             tables_left: Cell::new(usize::MAX),
             random: Cell::default(),
@@ -579,6 +582,9 @@ impl Enter for Fake {
         running.entered = self.timebase.get();
         let departure = (self.script.borrow_mut().0)(self, &mut guest, running.lpcr, until);
         running.left = self.timebase.get();
+        // One by the door with relocation off.
+        running.hypercalls = [0, 1];
+        self.entries.set(self.entries.get() + 1);
         running.registers = partition.vcpus[vcpu].registers.take().expect("they stay there");
         // They are in the processor, and in the record only once they are saved.
         processor.supervisor = core::mem::take(&mut running.registers.supervisor);

@@ -170,9 +170,9 @@ impl Timer {
         let due = match self {
             Self::Decrementer => {
                 let is_named = lpcr & lpcr::PECE_DECREMENTER != 0;
-                let timebase = shared.own_timebase(thread);
                 ends(thread, shared, Vector::Decrementer, is_named).then(|| {
-                    negative_at(thread, shared, timebase, decrementer(thread, shared, timebase))
+                    let dec = decrementer(thread, shared, shared.own_ticks(thread));
+                    negative_at(thread, shared, dec)
                 })
             }
             Self::HypervisorDecrementer => {

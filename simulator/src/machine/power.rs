@@ -73,9 +73,7 @@ pub(super) fn wake(state: &mut State, index: usize) -> Option<Taken> {
         lose_core_state(siblings, shared, &platform.self_restore);
     }
     if has_slept && level >= shared.power_saving.time_base_stops_from {
-        let slept = shared.clock.ticks(woken) - shared.clock.ticks(since);
-        let core = &mut shared.cores[number];
-        core.timebase_offset = core.timebase_offset.wrapping_sub(slept);
+        shared.cores[number].ticks_slept += shared.clock.ticks(woken) - shared.clock.ticks(since);
     }
     if level >= shared.power_saving.core_from {
         // Timers of siblings run again.

@@ -122,8 +122,8 @@ impl Register {
             Self::Spr(Spr::Ctr) => thread.ctr,
             Self::Spr(Spr::Psscr) => thread.spr(Spr::Psscr) & psscr::PRIVILEGED,
             Self::Spr(Spr::Dec) => {
-                let timebase = shared.timebase(thread);
-                timebase.wrapping_add_signed(decrementer(thread, shared, timebase))
+                let dec = decrementer(thread, shared, shared.ticks(thread));
+                shared.timebase(thread).wrapping_add_signed(dec)
             }
             Self::Spr(spr) => counted(thread, shared, spr),
         }

@@ -19,7 +19,9 @@ pub struct Core {
     spr: [u64; Spr::COUNT],
     /// Scratch registers of a POWER9, which SPRD reaches.
     pub scratch: [u64; 8],
-    /// The time base is the core's clock in ticks plus this.
+    /// Ticks for which the core slept so deep that nothing counted.
+    pub ticks_slept: u64,
+    /// The time base is the ticks that the core has counted plus this.
     pub timebase_offset: u64,
     /// The level that its threads sleep at together, and since when; 0 while one of them does not sleep.
     pub reached: Reached,
@@ -39,6 +41,7 @@ impl Core {
             chip,
             spr: [0; Spr::COUNT],
             scratch: [0; 8],
+            ticks_slept: 0,
             timebase_offset: 0,
             reached: Reached::default(),
             engine: Engine::default(),

@@ -175,20 +175,36 @@ impl Shared {
         scope == Scope::Thread || scope == Scope::Subcore && self.switches.threads_are_partitions
     }
 
-    /// The time base that `thread` reads now: that of its own time, or the latest that any thread has shown, which one
-    /// that is simulated later may know although it is behind.
+    /// The time base that `thread` reads now.
     #[must_use]
     pub fn timebase(&self, thread: &Thread) -> u64 {
-        let ticks = self.clock.ticks(thread.time_now().cycles()).max(self.latest_shown);
-        ticks.wrapping_add(self.cores[thread.core].timebase_offset)
+        self.ticks(thread).wrapping_add(self.cores[thread.core].timebase_offset)
     }
 
-    /// The time base of `thread`'s own time: what its timers go by, so that they do not depend on when others were
-    /// simulated.
+    /// The ticks that whatever counts on `thread` has counted by now: to its own time, or to the latest that any thread
+    /// has shown, which one that is simulated later may know although it is behind.
     #[must_use]
-    pub fn own_timebase(&self, thread: &Thread) -> u64 {
-        let ticks = self.clock.ticks(thread.time_now().cycles());
-        ticks.wrapping_add(self.cores[thread.core].timebase_offset)
+    pub fn ticks(&self, thread: &Thread) -> u64 {
+        let ticks = self.clock.ticks(thread.time_now().cycles()).max(self.latest_shown);
+        ticks.wrapping_sub(self.cores[thread.core].ticks_slept)
+    }
+
+    /// The same to its own time: what its timers go by, so that they do not depend on when others were simulated.
+    #[must_use]
+    pub fn own_ticks(&self, thread: &Thread) -> u64 {
+        self.ticks_at(thread, thread.time_now().cycles())
+    }
+
+    /// The same at `cycle` of its time.
+    #[must_use]
+    pub fn ticks_at(&self, thread: &Thread, cycle: u64) -> u64 {
+        self.clock.ticks(cycle).wrapping_sub(self.cores[thread.core].ticks_slept)
+    }
+
+    /// The cycle of the time of `thread` at which it will have counted so many ticks.
+    #[must_use]
+    pub fn cycle_of(&self, thread: &Thread, ticks: u64) -> u64 {
+        self.clock.cycles_at(ticks.saturating_add(self.cores[thread.core].ticks_slept))
     }
 
     /// Software learns the time of `thread`, and may tell others: from now on nobody reads an earlier one.

@@ -29,5 +29,5 @@ pub(crate) struct Timers {
     pub(crate) inputs: TimerInputs,
 }
 
-/// DEC and HDEC as they are kept, the time base's offset, and LPCR\[LD\].
+/// DEC and HDEC as they are kept, the ticks that the core has slept for, and LPCR\[LD\].
 pub(crate) type TimerInputs = (u64, u64, u64, bool);

@@ -207,7 +207,7 @@ fn no_largest_value_of_a_decrementer_is_negative() {
         (thread.run_start, thread.cia) = (0x1000, 0x1000 + 4 * 100_000);
         shared.show_time(thread);
         thread.cia = thread.run_start;
-        assert!(shared.timebase(thread) > shared.own_timebase(thread) + 1000);
+        assert!(shared.ticks(thread) > shared.own_ticks(thread) + 1000);
         set_hypervisor_decrementer(thread, &shared, (1 << (bits - 1)) - 1);
         assert_eq!(pending(thread, &shared), None, "{bits} bits");
         set_hypervisor_decrementer(thread, &shared, 1000);

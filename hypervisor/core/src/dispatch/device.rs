@@ -79,8 +79,7 @@ impl<H: Hal> Running<'_, H> {
             (Ok(all), Some(devices)) => went_on(&mut guest, given, devices, transfer, all),
             (moved, _) => moved.map(|_| ()),
         };
-        self.left = hal.timebase();
-        self.entered = self.left;
+        self.was_not_entered();
         match moved {
             Ok(()) => Departure::Changed,
             Err(error) => Departure::Ended(Outcome::Stopped(StopReason::Access(error))),

@@ -111,9 +111,7 @@ impl<H: Enter> Running<'_, H> {
             let others = partition.vcpus.iter().filter_map(Vcpu::thread);
             others.filter(|thread| *thread != self.thread).for_each(|thread| hal.ring(thread));
         }
-        // All of it is the hypervisor's work for the vCPU.
-        self.left = hal.timebase();
-        self.entered = self.left;
+        self.was_not_entered();
         Departure::Changed
     }
 }

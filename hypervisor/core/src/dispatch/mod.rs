@@ -279,6 +279,14 @@ impl<H: Hal> Running<'_, H> {
         self.id
     }
 
+    /// Until now the hypervisor has worked for the vCPU, which was in no guest: what its stay is accounted by.
+    #[cold]
+    fn was_not_entered(&mut self) {
+        self.left = self.system.hal.timebase();
+        self.entered = self.left;
+        self.hypercalls = [0; 2];
+    }
+
     /// What is added to the machine's time base for the partition's own.
     #[must_use]
     pub const fn timebase_offset(&self) -> u64 {
@@ -294,8 +302,7 @@ impl<H: Enter> Running<'_, H> {
         self.system.schedule.lock().pay_entry(self.thread, self.id, hal.timebase());
         if let Progress::Saved { from, to } = progress {
             let saved = image::save_piece(partition, hal, from, to);
-            self.left = hal.timebase();
-            self.entered = self.left;
+            self.was_not_entered();
             return match saved {
                 Ok(Saved::SoFar(progress)) => {
                     partition.life.loaded(Some(progress));
@@ -306,9 +313,7 @@ impl<H: Enter> Running<'_, H> {
             };
         }
         let loaded = load::load_piece(partition, hal, progress);
-        // All of it is the hypervisor's work for the vCPU.
-        self.left = hal.timebase();
-        self.entered = self.left;
+        self.was_not_entered();
         match loaded {
             Ok(progress) => {
                 if progress.is_none() {

@@ -21,7 +21,9 @@ use crate::console::Console;
 use crate::exit::{self, Action, Door, Exit};
 use crate::facilities::Demanded;
 use crate::fake::Fake;
+use crate::guest_memory::GuestMemory;
 use crate::hal::{Maps, Windows};
+use crate::hash_table::HashTable;
 use crate::hypercall::Guest;
 use crate::interrupts::doorbell::Doorbell;
 use crate::interrupts::handler::Context;
@@ -71,7 +73,7 @@ fn run(
     hal: &Fake,
     (partitions, schedule): (Vec<Partition<Fake>>, Schedule),
 ) -> Vec<Partition<Fake>> {
-    let start = hal.timebase.get();
+    let (start, entries) = (hal.timebase.get(), hal.entries.get());
     let console = Console::default();
     console.set_shared(partitions.len() > 1);
     let policy = Policy {
@@ -89,6 +91,9 @@ fn run(
     let ran: u64 = partitions.iter().map(|partition| partition.statistics.ran).sum();
     assert_eq!(meter.elapsed, hal.timebase.get() - start);
     assert_eq!(ran + meter.idle + meter.own + meter.ends, meter.elapsed);
+    // The fake guest makes one hypercall each time that it is entered.
+    let calls = partitions.iter().flat_map(|partition| &partition.statistics.exits);
+    assert_eq!(calls.map(|exits| exits.hypercalls).sum::<u64>(), hal.entries.get() - entries);
     partitions
 }
 
@@ -480,6 +485,25 @@ fn who_loads_pays_for_what_it_loads() {
     schedule.pay_entry(0, loads, 10);
     schedule.stayed(0, Stay { vcpu: loads, payer: loads, entered: 500, left: 500, ..stay });
     assert_eq!([before, loads].map(|id| schedule.queue.charged(id)[0]), [10, 490]);
+}
+
+#[test]
+fn a_look_for_superpages_counts_nothing_that_the_vcpu_did() {
+    let hal = Fake::new(8 << 20);
+    let (mut partitions, schedule) = partitions(&hal, &[1]);
+    let memory = Range::new(2 * MIB, 2 * MIB);
+    partitions[0].memory = GuestMemory::new(&hal, 1, memory, Translation::Hash, true).unwrap();
+    let looks = Rc::new(Cell::new(0));
+    let (seen, last) = (looks.clone(), Cell::new(None));
+    hal.play(move |hal, guest, _, until| {
+        hal.timebase.set(until);
+        let look = guest.partition.memory.hash_table().and_then(HashTable::next_look);
+        seen.set(seen.get() + u32::from(last.replace(look) != look));
+        if seen.get() < 5 { Departure::Changed } else { Departure::Ended(Outcome::PoweredOff) }
+    });
+    // It counts the hypercalls.
+    run(&hal, (partitions, schedule));
+    assert_eq!(looks.get(), 5);
 }
 
 #[test]

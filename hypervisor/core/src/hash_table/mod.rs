@@ -547,7 +547,8 @@ impl HashTable {
         if places.into_iter().any(&mut enters) {
             return true;
         }
-        // The one to go is another one each time, so that an instruction that needs several goes on in the end.
+        // The one to go is another one each time, so that an instruction that needs several goes on in the end, unless
+        // there is one place for them.
         let turn = self.turn.get();
         self.turn.set(turn.wrapping_add(1));
         let own = |(start, _): (u64, u64)| {

@@ -31,11 +31,12 @@ pub(super) fn write(
 /// What a register holds now, those that count with the time or with the instructions included.
 #[must_use]
 pub fn counted(thread: &Thread, shared: &Shared, spr: Spr) -> u64 {
-    let timebase = || shared.timebase(thread);
     match spr {
-        Spr::Tb => timebase(),
+        Spr::Tb => shared.timebase(thread),
         // These count as the time base does, from where they were set.
-        Spr::Purr | Spr::Spurr | Spr::Vtb => timebase().wrapping_add(stored(thread, shared, spr)),
+        Spr::Purr | Spr::Spurr | Spr::Vtb => {
+            shared.ticks(thread).wrapping_add(stored(thread, shared, spr))
+        }
         Spr::Ic => thread.completed_now().wrapping_add(thread.spr(Spr::Ic)),
         spr => stored(thread, shared, spr),
     }

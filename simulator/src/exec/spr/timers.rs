@@ -32,13 +32,13 @@ fn read(thread: &mut Thread, shared: &mut Shared, row: &SprRow) -> Result<Option
     if row.spr != Spr::Ic {
         shared.show_time(thread);
     }
-    let timebase = || shared.timebase(thread);
+    let ticks = || shared.ticks(thread);
     Ok(Some(match row.spr {
-        Spr::Tb if row.number == TBU => timebase() >> 32,
-        Spr::Dec => shown(decrementer(thread, shared, timebase()), dec_bits(thread, shared)),
+        Spr::Tb if row.number == TBU => shared.timebase(thread) >> 32,
+        Spr::Dec => shown(decrementer(thread, shared, ticks()), dec_bits(thread, shared)),
         Spr::Hdec => {
             let bits = shared.processor.facts().decrementer_bits;
-            shown(hypervisor_decrementer(thread, shared, timebase()), bits)
+            shown(hypervisor_decrementer(thread, shared, ticks()), bits)
         }
         spr => counted(thread, shared, spr),
     }))
@@ -50,7 +50,6 @@ fn shown(value: i64, bits: u32) -> u64 {
 }
 
 fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> Result<(), Trap> {
-    let timebase = shared.timebase(thread);
     match row.spr {
         Spr::Tb if shared.split_of(thread.core).is_some() => {
             let what = "a time base of a subcore's own";
@@ -58,6 +57,7 @@ fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> 
             return Err(thread.stop(StopReason::SprNotModelled { register, value, what }));
         }
         Spr::Tb => {
+            let timebase = shared.timebase(thread);
             let new = match row.number {
                 TBL_WRITE => timebase & !0xFFFF_FFFF | value,
                 TBU_WRITE => timebase & 0xFFFF_FFFF | value << 32,
@@ -69,8 +69,6 @@ fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> 
             };
             let core = &mut shared.cores[thread.core];
             core.timebase_offset = core.timebase_offset.wrapping_add(new.wrapping_sub(timebase));
-            // The timers of threads that wait on this core are due at another cycle now.
-            shared.call_attention();
         }
         Spr::Hdec => {
             set_hypervisor_decrementer(thread, shared, value);
@@ -82,7 +80,7 @@ fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> 
         }
         Spr::Ic => thread.set_spr(Spr::Ic, value.wrapping_sub(thread.completed_now())),
         spr => {
-            store(thread, shared, spr, value.wrapping_sub(timebase));
+            store(thread, shared, spr, value.wrapping_sub(shared.ticks(thread)));
         }
     }
     Ok(())

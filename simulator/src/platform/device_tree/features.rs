@@ -2,9 +2,8 @@
 //!
 //! The names and properties are those of skiboot's `core/cpufeatures.c` for POWER8 DD2 and POWER9 DD2.3. What
 //! is here is what the machine models. The processors have these besides, and an operating system that is told
-//! of them would use them: `branch-history-rolling-buffer` and `event-based-branch`; of POWER8
-//! `performance-monitor-power8`, `transactional-memory`, `coprocessor-icswx`, `wait` and `subcore`; of POWER9
-//! `event-based-branch-v3`, `performance-monitor-power9`, `copy-paste`, `tm-suspend-hypervisor-assist`.
+//! of them would use them: `branch-history-rolling-buffer`; of POWER8 `transactional-memory`, `coprocessor-icswx`,
+//! `wait` and `subcore`; of POWER9 `event-based-branch-v3`, `copy-paste`, `tm-suspend-hypervisor-assist`.
 
 use arch::processor::{Processor, Processors};
 
@@ -109,6 +108,12 @@ const FEATURES: &[Feature] = &[
         capability: Some(58),
         ..plain("target-address-register", BASE, ALL)
     },
+    Feature {
+        hfscr: Some(7),
+        fscr: Some(7),
+        capability: Some(60),
+        ..plain("event-based-branch", BASE, ALL)
+    },
     plain("control-register", BASE, PRIVILEGED),
     plain("processor-utilization-of-resources-register", BASE, PRIVILEGED),
     plain("mmu-radix", V3, PRIVILEGED),
@@ -117,6 +122,7 @@ const FEATURES: &[Feature] = &[
     plain("idle-stop", V3, PRIVILEGED),
     plain("hypervisor-virtualization-interrupt", V3, HYPERVISOR),
     plain("machine-check-power9", V3, PRIVILEGED),
+    plain("performance-monitor-power9", V3, PRIVILEGED),
     Feature {
         fscr: Some(12),
         capability: Some(52),
@@ -150,6 +156,7 @@ const FEATURES: &[Feature] = &[
     power8("processor-control-facility", PRIVILEGED),
     power8("mmu-hash", PRIVILEGED),
     power8("machine-check-power8", PRIVILEGED),
+    power8("performance-monitor-power8", PRIVILEGED),
     power8("idle-nap", HYPERVISOR),
 ];
 
@@ -223,7 +230,7 @@ mod tests {
 
     #[test]
     fn what_the_machine_does_not_model_is_not_advertised() {
-        for missing in ["copro", "copy", "performance", "event", "tm-", "transact", "subcore"] {
+        for missing in ["branch-h", "copro", "copy", "tm-", "transact", "subcore"] {
             assert!(FEATURES.iter().all(|feature| !feature.name.starts_with(missing)), "{missing}");
         }
     }

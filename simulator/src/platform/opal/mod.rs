@@ -104,8 +104,8 @@ pub fn call(state: &mut State, index: usize) -> Result<(), StopReason> {
         token::QUIESCE => quiesce(platform, threads, index, arguments)?,
         token::RESYNC_TIMEBASE => {
             // The chip's time of day, which nobody can set.
-            shared.cores[threads[index].core].timebase_offset = 0;
-            shared.call_attention();
+            let core = &mut shared.cores[threads[index].core];
+            core.timebase_offset = core.ticks_slept;
             status::SUCCESS
         }
         token::RETURN_CPU => {
