@@ -24,6 +24,7 @@ pub(super) fn tell(threads: &mut [Thread], shared: &Shared) {
 pub(super) fn set_shared(thread: &mut Thread, shared: &Shared, spr: Spr, value: u64, cycle: u64) {
     match spr {
         Spr::Hdec => follow_hypervisor_decrementer(thread, shared, value, cycle),
+        Spr::Tb => thread.timebase_offset = value,
         spr => thread.set_spr(spr, value),
     }
 }

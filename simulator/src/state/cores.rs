@@ -1,4 +1,4 @@
-//! What the threads of a core share: registers, translations, the time base's offset.
+//! What the threads of a core share: registers, translations, how long they slept.
 
 use arch::registers::spr::{Scope, Spr};
 use serde::{Deserialize, Serialize};
@@ -21,8 +21,6 @@ pub struct Core {
     pub scratch: [u64; 8],
     /// Ticks for which the core slept so deep that nothing counted.
     pub ticks_slept: u64,
-    /// The time base is the ticks that the core has counted plus this.
-    pub timebase_offset: u64,
     /// The level that its threads sleep at together, and since when; 0 while one of them does not sleep.
     pub reached: Reached,
     /// The prefetch engine, of a processor that has one.
@@ -42,7 +40,6 @@ impl Core {
             spr: [0; Spr::COUNT],
             scratch: [0; 8],
             ticks_slept: 0,
-            timebase_offset: 0,
             reached: Reached::default(),
             engine: Engine::default(),
             tlb: Tlb::default(),

@@ -178,7 +178,7 @@ impl Shared {
     /// The time base that `thread` reads now.
     #[must_use]
     pub fn timebase(&self, thread: &Thread) -> u64 {
-        self.ticks(thread).wrapping_add(self.cores[thread.core].timebase_offset)
+        self.ticks(thread).wrapping_add(thread.timebase_offset)
     }
 
     /// The ticks that whatever counts on `thread` has counted by now: to its own time, or to the latest that any thread
@@ -302,11 +302,12 @@ impl Shared {
         }
     }
 
-    /// `thread` wrote `spr`, which is of [`Scope::Subcore`]: siblings that share it have the same from now on. The
-    /// instruction ends the run of instructions, and the machine tells them before anybody goes on.
+    /// `thread` wrote `spr`, which is of [`Scope::Subcore`], or its time base: siblings that share it have the same from
+    /// now on. The instruction ends the run of instructions, and the machine tells them before anybody goes on.
     pub fn tell_siblings(&mut self, thread: &Thread, spr: Spr) {
         if self.subcore_of(thread.index).len() > 1 {
-            let (value, cycle) = (thread.spr(spr), thread.time_now().cycles());
+            let value = if spr == Spr::Tb { thread.timebase_offset } else { thread.spr(spr) };
+            let cycle = thread.time_now().cycles();
             self.shared_writes.push(SharedWrite { thread: thread.index, spr, value, cycle });
         }
     }

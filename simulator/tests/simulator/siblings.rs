@@ -132,6 +132,23 @@ fn each_thread_of_a_power9_has_its_own() {
     }
 }
 
+/// KVM writes a partition's time base on one thread of a POWER9, while another one is the host's.
+#[test]
+fn a_time_base_is_a_core_s_on_power8_and_a_thread_s_on_power9() {
+    const FAR: u64 = 0x1000_0000;
+    let main = later(5000).op(Mnemonic::Addis, &[4, 0, 0x1000]).op(Mnemonic::Mtspr, &[286, 4]);
+    let other = Program::default().op(Mnemonic::Mfspr, &[5, 268]).op(Mnemonic::B, &[-4, 0, 0]);
+    let program = pair(main.op(Mnemonic::Mfspr, &[5, 268]).forever(), other);
+    for (change, is_shared) in [(power8 as fn(&mut Description), true), (two_threads, false)] {
+        let mut machine = Program(program.0.clone()).boot(change);
+        machine.run(60_000, &mut NoObserver);
+        let [written, seen] = [0, 1].map(|thread| machine.state().threads[thread].gpr[5]);
+        assert!((FAR..2 * FAR).contains(&written), "{written:#x}");
+        assert_eq!(seen >= FAR, is_shared, "{seen:#x}");
+        assert!(seen > 0);
+    }
+}
+
 #[test]
 fn a_write_of_the_hypervisors_decrementer_moves_when_a_sibling_wakes() {
     let main = later(5000)

@@ -24,7 +24,7 @@ esac
 ";
 const MONITOR: &str = "vmm.c";
 /// What the guest is asked for on both machines.
-const GUESTS: [&str; 4] = ["", "relocation=off", "vpa=idle", "vpa=monitor"];
+const GUESTS: [&str; 5] = ["", "relocation=off", "vpa=idle", "vpa=monitor", "branches=on"];
 /// What lines of the monitor begin with.
 const SAYS: &str = "vmm: ";
 /// The images' folder among all images, and their names: kernel, first root, and the symbols of the kernel as it runs.

@@ -10,6 +10,7 @@ mod guest;
 mod initramfs;
 mod kexec;
 pub(crate) mod kvm;
+mod nested;
 mod packages;
 mod recipe;
 
@@ -119,7 +120,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["boot", "kernel"])]
     guest: bool,
     /// Make Debian 12's kernel and its KVM HV into images for `powervisor run kvm-null-hypercall`, and let a guest of
-    /// KVM's make its calls on our machine and on QEMU.
+    /// KVM's make its calls on our machine and on QEMU. Then let Debian's QEMU boot Linux as a guest of KVM's there.
     #[arg(long, conflicts_with_all = ["boot", "kernel", "guest"])]
     kvm: bool,
     /// Boot Debian 12's kernel on our machine and on QEMU, as POWER9 and as POWER8, and let Debian's kexec-tools start
@@ -190,6 +191,7 @@ pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> 
         let packages = packages(workspace, Kernel::Bookworm)?;
         build(workspace)?;
         println!("{}", kvm::make(workspace, &packages)?);
+        println!("{}", nested::boot(workspace, &packages)?);
         return Ok(());
     }
     let packages = packages(workspace, arguments.kernel)?;
@@ -275,6 +277,7 @@ fn everything(workspace: &Workspace, kernel: Kernel, packages: Packages) -> Resu
         took(crowd::boot(workspace, &packages)?);
         took(kexec::boot(workspace, &packages)?);
         took(kvm::make(workspace, &packages)?);
+        took(nested::boot(workspace, &packages)?);
     }
     let tortured = initramfs_of_torture(workspace, &packages)?;
     let fetched = initramfs(workspace, packages)?;

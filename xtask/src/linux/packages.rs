@@ -130,6 +130,18 @@ impl Client {
         fetch(oldest)
     }
 
+    /// As [`Client::fetch`], a package and all that it depends on.
+    pub(super) fn fetch_with_all_it_needs(&self, name: &str, package: &str) -> Result<PathBuf> {
+        let mut command = self.command("apt-get");
+        command.args(["-q", "--no-install-recommends", "--print-uris", "install", package]);
+        let uris = output(&mut command)
+            .with_context(|| format!("the package client finds no {package}"))?;
+        // As in `fetch`; the file's name begins with the package's.
+        let files = uris.lines().filter(|line| line.starts_with('\''));
+        let packages = files.filter_map(|line| line.split(' ').nth(1)?.split('_').next());
+        self.fetch(name, &packages.collect::<Vec<_>>())
+    }
+
     /// Downloads packages that are not there yet and unpacks them into the folder `name`; its path.
     pub(super) fn fetch(&self, name: &str, packages: &[&str]) -> Result<PathBuf> {
         let archives = self.folder.join("packages").join(name);

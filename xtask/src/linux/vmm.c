@@ -2,11 +2,11 @@
  * again. The guest marks the calls that are measured as a payload of PowerVisor's does (docs/payload.md): region 1, and
  * region 2 those before them.
  *
- * vmm [call=0xE4] [argument=-1] [rounds=1000] [relocation=on|off] [vpa=none|idle|monitor]
+ * vmm [call=0xE4] [argument=-1] [rounds=1000] [relocation=on|off] [vpa=none|idle|monitor] [branches=off|on]
  *
  * The default call is H_CONFER to all others, which KVM answers in its run loop with nothing to do. `vpa=idle` registers
  * a virtual processor area that says that the guest does not use the performance monitor; `vpa=monitor` one that says
- * that it does. Prints the status of the last call.
+ * that it does. With `branches=on` the guest has used event-based branches. Prints the status of the last call.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@
 #define MSR_LE 1
 #define LPCR_AIL 0x01800000ull
 
-/* r24 ends; r25 and r26 are the area's call; r28, r29 count; r30, r31 are the call. */
+/* r24 ends; r25 and r26 are the area's call; r27 says whether EBBHR is read; r28, r29 count; r30, r31 are the call. */
 __asm__(".pushsection .rodata\n"
         "guest_begin:\n"
         "    cmpdi 25, 0\n"
@@ -58,7 +58,10 @@ __asm__(".pushsection .rodata\n"
         "    sc 1\n"
         "    cmpdi 3, 0\n"
         "    bne 4f\n"
-        "1:  tdi 0, 0, 0x4002\n"
+        "1:  cmpdi 27, 0\n"
+        "    beq 5f\n"
+        "    mfspr 0, 804\n"
+        "5:  tdi 0, 0, 0x4002\n"
         "2:  mr 3, 30\n"
         "    mr 4, 31\n"
         "    sc 1\n"
@@ -127,7 +130,7 @@ int main(int argc, char **argv)
     static const char *const switches[] = { "off", "on", NULL };
     static const char *const areas[] = { "none", "idle", "monitor", NULL };
     uint64_t call = 0xE4, argument = -1, rounds = 1000;
-    int is_relocated = 1, area = 0;
+    int is_relocated = 1, area = 0, has_branches = 0;
     for (int index = 1; index < argc; index++) {
         const char *word = argv[index], *text;
         if ((text = value(word, "call")))
@@ -140,6 +143,8 @@ int main(int argc, char **argv)
             is_relocated = choice(text, switches);
         else if ((text = value(word, "vpa")))
             area = choice(text, areas);
+        else if ((text = value(word, "branches")))
+            has_branches = choice(text, switches);
         else {
             fprintf(stderr, "vmm: %s: the source says what there is\n", word);
             return 2;
@@ -195,6 +200,7 @@ int main(int argc, char **argv)
     regs.gpr[24] = END_CALL;
     regs.gpr[25] = area ? REGISTER_AREA : 0;
     regs.gpr[26] = AREA;
+    regs.gpr[27] = has_branches;
     regs.gpr[28] = WARM_UP;
     regs.gpr[29] = rounds;
     regs.gpr[30] = call;

@@ -67,8 +67,8 @@ fn write(thread: &mut Thread, shared: &mut Shared, row: &SprRow, value: u64) -> 
                 }
                 number => unreachable!("the table has no writable time base number {number}"),
             };
-            let core = &mut shared.cores[thread.core];
-            core.timebase_offset = core.timebase_offset.wrapping_add(new.wrapping_sub(timebase));
+            thread.timebase_offset = new.wrapping_sub(shared.ticks(thread));
+            shared.tell_siblings(thread, Spr::Tb);
         }
         Spr::Hdec => {
             set_hypervisor_decrementer(thread, shared, value);

@@ -104,8 +104,9 @@ pub fn call(state: &mut State, index: usize) -> Result<(), StopReason> {
         token::QUIESCE => quiesce(platform, threads, index, arguments)?,
         token::RESYNC_TIMEBASE => {
             // The chip's time of day, which nobody can set.
-            let core = &mut shared.cores[threads[index].core];
-            core.timebase_offset = core.ticks_slept;
+            let slept = shared.cores[threads[index].core].ticks_slept;
+            let core = &mut threads[shared.threads_beside(index)];
+            core.iter_mut().for_each(|thread| thread.timebase_offset = slept);
             status::SUCCESS
         }
         token::RETURN_CPU => {

@@ -79,6 +79,8 @@ pub struct Thread {
     pub core: usize,
     /// What it is doing.
     pub activity: Activity,
+    /// The time base is the ticks that the thread has counted plus this, which threads that share it have alike.
+    pub timebase_offset: u64,
     /// General-purpose registers.
     pub gpr: [u64; 32],
     /// Vector-scalar registers, doubleword 0 first. FPR n is doubleword 0 of VSR n.
@@ -164,6 +166,7 @@ impl Thread {
             index,
             core,
             activity: Activity::InFirmware,
+            timebase_offset: 0,
             gpr: [0; 32],
             vsr: [[0; 2]; 64],
             cr: 0,
@@ -414,7 +417,7 @@ impl PartialEq for Thread {
                 (thread.fpscr, thread.vscr, thread.msr, thread.cia, thread.nia),
                 (thread.reservation, thread.completed, thread.interrupts, thread.time),
                 (thread.wakes_at, thread.asked, thread.reached, thread.underflow),
-                thread.counters,
+                (thread.counters, thread.timebase_offset),
             )
         };
         visible(self) == visible(other)
