@@ -302,8 +302,8 @@ impl Shared {
         }
     }
 
-    /// `thread` wrote `spr`, which is of [`Scope::Subcore`], or its time base: siblings that share it have the same from
-    /// now on. The instruction ends the run of instructions, and the machine tells them before anybody goes on.
+    /// `thread` wrote `spr`, which is of [`Scope::Subcore`], or its time base: siblings that share it have the same
+    /// from now on. The instruction ends the run of instructions, and the machine tells them before anybody goes on.
     pub fn tell_siblings(&mut self, thread: &Thread, spr: Spr) {
         if self.subcore_of(thread.index).len() > 1 {
             let value = if spr == Spr::Tb { thread.timebase_offset } else { thread.spr(spr) };

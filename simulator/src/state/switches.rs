@@ -41,8 +41,8 @@ switches! {
     stop_above_psll_interrupts;
     /// The hypervisor decrementer ends a guest's `stop` with EC=0.
     hypervisor_decrementer_ends_guest_stop;
-    /// Each thread is a partition's whole processor: `msgsndp`, DPDES and TIR know one thread, and each has its
-    /// own LPIDR, HDEC, PCR, VTB and time base. Otherwise they know the threads of the core, which share these registers.
+    /// Each thread is a partition's whole processor: `msgsndp`, DPDES and TIR know one thread, and each has its own
+    /// LPIDR, HDEC, PCR, VTB and time base. Otherwise they know the threads of the core, which share these registers.
     threads_are_partitions;
     /// After a `stop` that lost the hypervisor's state SRR1\[46:47\] says only that the thread's was lost.
     deep_stop_says_only_thread_lost;
