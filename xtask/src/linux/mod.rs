@@ -127,7 +127,7 @@ pub(crate) struct Arguments {
     /// another kernel in a guest of each translation, and the hypervisor on the bare machine. It takes some 12 minutes.
     #[arg(long, conflicts_with_all = ["boot", "kernel", "guest", "kvm", "topology"])]
     kexec: bool,
-    /// Do everything with one kernel that the nightly run does with all: half an hour to two hours.
+    /// Do everything with one kernel that the nightly run does with all: ten minutes to two hours.
     #[arg(long, conflicts_with_all = ["boot", "guest", "kvm", "kexec", "topology"])]
     everything: bool,
     /// Use this kernel.
