@@ -28,7 +28,7 @@ pub(super) const FACTS: Facts = Facts {
     // `docs/facts/interrupts.md#endianness`; `docs/facts/special-registers.md#values-at-power-on`.
     hid0: Hid0 { little_endian: bit(4), radix: bit(8), split: None },
     // `docs/facts/special-registers.md#facilities`.
-    hfscr: super::power8::FACTS.hfscr | Facility::Stop.bit() | Facility::Msgp.bit(),
+    hfscr: super::power8::FACTS.hfscr | Facility::Msgp.bit(),
     // `docs/facts/interrupts.md#width-of-the-decrementers`.
     decrementer_bits: 56,
     // `docs/facts/opal-and-powernv.md#pir`.

@@ -1,5 +1,6 @@
 //! Facility status and control, hypervisor's (HFSCR) and operating system's (FSCR).
-//! Source: `docs/facts/special-registers.md#facilities`. Bit `63 - cause` switches the facility with that cause.
+//! Source: `docs/facts/special-registers.md#facilities`. Bit `63 - cause` switches the facility with that cause, but
+//! for `stop`.
 
 use crate::bits::Field;
 
@@ -43,7 +44,7 @@ facilities! {
     Ebb = 7;
     /// Target address register.
     Tar = 8;
-    /// `stop` (HFSCR only).
+    /// `stop`, which PSSCR withholds: HFSCR has no bit for it, and the cause alone.
     Stop = 9;
     /// `msgsndp`, `msgclrp`, TIR and DPDES (HFSCR only).
     Msgp = 10;

@@ -21,3 +21,6 @@ pub const RL: Field = Field::new(60, 63);
 
 /// What the privileged number 823 shows and changes: PLS, TR, MTL and RL.
 pub const PRIVILEGED: u64 = PLS.mask() | TR.mask() | MTL.mask() | RL.mask();
+
+/// What withholds `stop` from a guest: its `stop` goes to the hypervisor. HFSCR has no bit for it.
+pub const WITHHELD: u64 = EC;

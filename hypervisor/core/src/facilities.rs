@@ -1,4 +1,4 @@
-//! What partitions have of what HFSCR governs: the one table of it.
+//! What partitions have of what HFSCR governs, and PSSCR of `stop`: the one table of it.
 //!
 //! | facility | a vCPU has it | its registers |
 //! |---|---|---|
@@ -75,9 +75,9 @@ pub struct Demanded {
     pub vsr: [[u64; 2]; 64],
     /// VSCR, as a vector.
     pub vscr: [u64; 2],
-    /// What it has used, as bits of HFSCR.
+    /// What it has used, as bits of HFSCR, and as one more for `stop`.
     pub facilities: u64,
-    /// What HFSCR gives it of that. The registers of the others are here, and not in a processor.
+    /// What it is given of that. The registers of the others are here, and not in a processor.
     pub given: u64,
     /// Floating-point status and control.
     pub fpscr: u64,

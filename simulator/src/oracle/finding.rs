@@ -19,8 +19,8 @@ pub enum Fault {
     },
     /// It is not what a vCPU may start with.
     Started,
-    /// With it a `stop` that the vCPU may execute would lose state, or wait for no interrupt.
-    DeepStop,
+    /// It lets a vCPU execute `stop` whose partition has not asked for that, or at a level above 0.
+    Stop,
     /// It holds a value that another partition has tagged.
     Foreign {
         /// The owner's LPID.
@@ -55,9 +55,9 @@ impl fmt::Display for Finding {
         match fault {
             Fault::Changed { was, exit } => write!(f, ", was {was:#x} at {}", exit.name()),
             Fault::Started => f.write_str(", in a vCPU that starts"),
-            Fault::DeepStop => {
-                f.write_str(", and HFSCR lets the vCPU stop: ESL, EC or PSLL is not 0")
-            }
+            Fault::Stop => f.write_str(
+                ", which lets the vCPU stop: its partition has not asked for it, or PSLL is not 0",
+            ),
             Fault::Foreign { owner } => write!(f, ", which is LPID {owner}'s"),
         }
     }

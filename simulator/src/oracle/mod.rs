@@ -18,7 +18,7 @@ pub mod policy;
 pub mod register;
 pub mod residue;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arch::interrupt::{SaveRestore, Vector};
 use arch::papr::Hypercall;
@@ -63,6 +63,8 @@ pub struct Oracle {
     seen: Seen,
     findings: Vec<Finding>,
     unkept: u64,
+    /// LPIDs of partitions whose `stop` has gone to the hypervisor.
+    stopped: BTreeSet<u32>,
     /// Of this register nothing is said.
     ignored: Option<Register>,
 }
@@ -80,6 +82,7 @@ impl Oracle {
             seen: Seen::default(),
             findings: Vec::new(),
             unkept: 0,
+            stopped: BTreeSet::new(),
             ignored: None,
         }
     }
@@ -175,6 +178,9 @@ impl Oracle {
             Vector::HypervisorFacilityUnavailable => hfscr::Facility::from_cause(cause),
             _ => None,
         };
+        if facility == Some(hfscr::Facility::Stop) {
+            self.stopped.insert(lpid);
+        }
         let left = Left {
             number,
             values,
@@ -188,14 +194,16 @@ impl Oracle {
         self.left.entry(lpid).or_default().push(left);
     }
 
-    /// A vCPU that may execute `stop` loses nothing by it, whatever the hypervisor's own idleness left in PSSCR.
+    /// A vCPU may execute `stop` only after its partition had to ask for it, and at level 0, whatever the hypervisor's
+    /// own idleness left in PSSCR.
     fn judge_stop(&mut self, thread: &Thread) {
-        const DEEP: u64 = psscr::ESL | psscr::EC | psscr::PSLL.mask();
+        let is_psscr = |row: &policy::Row| row.register == Register::Spr(Spr::Psscr);
+        let Some(row) = self.judge.rows.iter().position(is_psscr) else { return };
         let value = thread.spr(Spr::Psscr);
-        if thread.spr(Spr::Hfscr) & hfscr::Facility::Stop.bit() != 0 && value & DEEP != 0 {
-            let is_psscr = |row: &policy::Row| row.register == Register::Spr(Spr::Psscr);
-            let row = self.judge.rows.iter().position(is_psscr).expect("a partition has it");
-            self.find(thread, row, value, Fault::DeepStop);
+        let is_withheld = value & (psscr::ESL | psscr::EC) != 0;
+        let has_asked = self.stopped.contains(&thread.lpid());
+        if !is_withheld && (!has_asked || psscr::PSLL.get(value) != 0) {
+            self.find(thread, row, value, Fault::Stop);
         }
     }
 

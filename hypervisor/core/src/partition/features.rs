@@ -12,7 +12,7 @@ use crate::boot::firmware::{Firmware, IdleState};
 /// The bits of PVR that say which revision a part is; the others differ between parts of one revision.
 const REVISION: u32 = 0xFFF;
 
-/// The feature `guest-stop`: HFSCR lets a vCPU execute `stop`, with PSSCR\[ESL, EC, PSLL\]=0.
+/// The feature `guest-stop`: PSSCR\[ESL, EC, PSLL\]=0 lets a vCPU execute `stop`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GuestStop<'a> {
     /// What firmware says of the one state that there is.

@@ -46,7 +46,7 @@ use core::mem::offset_of;
 
 use arch::address::GuestRealAddress;
 use arch::hash::segment;
-use arch::registers::msr;
+use arch::registers::{msr, psscr};
 use arch::vcpus::Register;
 
 /// The version of the layout and of the meaning of [`Registers`].
@@ -269,6 +269,7 @@ impl Registers {
                 decrementer_expires: guest_time.wrapping_add(0x7FFF_FFFF),
                 ctrl: 1,
                 ppr: PRIORITY_MEDIUM,
+                psscr: psscr::WITHHELD,
                 ..Supervisor::default()
             },
             segments: None,

@@ -125,7 +125,7 @@ unsafe fn write_counters(from: &Supervisor) {
 fn read_between(into: &mut Supervisor) {
     into.ic = read::<{ spr::IC }>();
     into.pidr = read::<{ spr::PIDR }>();
-    into.psscr = read::<{ spr::PSSCR }>() & psscr::PRIVILEGED;
+    into.psscr = read::<{ spr::PSSCR }>() & (psscr::PRIVILEGED | psscr::WITHHELD);
     into.sprg0 = read::<{ spr::SPRG0 }>();
     into.sprg1 = read::<{ spr::SPRG1 }>();
     into.sprg2 = read::<{ spr::SPRG2 }>();

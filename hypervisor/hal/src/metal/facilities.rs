@@ -11,6 +11,9 @@ use crate::host_state::has;
 use crate::host_state::per_cpu::per_cpu;
 use crate::registers::{read, spr, write};
 
+/// What a record of facilities has of `stop`, which PSSCR governs, and HFSCR does not.
+const STOP: u64 = Facility::Stop.bit();
+
 unsafe extern "C" {
     fn hal_save_floating(into: *mut Demanded);
     fn hal_load_floating(from: *const Demanded);
@@ -23,7 +26,7 @@ pub(super) fn begin(facility: Facility, record: &mut Demanded) {
     // SAFETY: the hypervisor uses none of these registers; the record is there for the call.
     unsafe {
         let before = (*per_cpu()).hfscr;
-        grant(record.given | before & Facility::Stop.bit());
+        grant(record.given & !STOP);
         match facility {
             Facility::Fp => hal_load_floating(record),
             Facility::VecVsx => {
@@ -36,25 +39,21 @@ pub(super) fn begin(facility: Facility, record: &mut Demanded) {
             Facility::Tar => record.target.write(),
             Facility::Ebb => record.branches.write(),
             Facility::Pm => load_monitor(&record.monitor),
-            // ESL, EC and PSLL are 0, and what the guest has of it stays: no state is lost, and level 0 is the deepest.
-            Facility::Stop => {
-                write::<{ spr::PSSCR }>(read::<{ spr::PSSCR }>() & psscr::PRIVILEGED);
-            }
+            Facility::Stop => allow_stop(true),
             _ => unreachable!("nobody gets {facility:?} on demand"),
         }
     }
 }
 
-/// Lets the guest execute `stop` without an exit, or not.
+/// Lets the guest execute `stop` without an exit, or not. What it has of PSSCR stays; ESL and PSLL are 0, so that no
+/// state is lost, and level 0 is the deepest.
 pub(super) fn allow_stop(allows: bool) {
-    const STOP: u64 = Facility::Stop.bit();
-    // SAFETY: a guest is about to be entered that has used `stop`; `per_cpu` is this thread's.
-    unsafe {
-        let before = (*per_cpu()).hfscr;
-        let after = if allows { before | STOP } else { before & !STOP };
-        if before != after {
-            grant(after);
-        }
+    let before = read::<{ spr::PSSCR }>();
+    let own = before & psscr::PRIVILEGED;
+    let after = if allows { own } else { own | psscr::WITHHELD };
+    if before != after {
+        // SAFETY: the registers are those of a guest that has used `stop`.
+        unsafe { write::<{ spr::PSSCR }>(after) };
     }
 }
 
@@ -97,7 +96,7 @@ pub(super) fn save(into: &mut Demanded) {
 /// Loads what the vCPU is given of what it has used, and switches that on and all else off. What is off and would
 /// still do something for the vCPU before is put to rest.
 pub(super) fn load(from: Option<&Demanded>) {
-    let after = from.map_or(NOTHING, |from| from.given);
+    let after = from.map_or(NOTHING, |from| from.given) & !STOP;
     // SAFETY: the hypervisor uses none of these registers.
     unsafe {
         let before = (*per_cpu()).hfscr;

@@ -371,7 +371,7 @@ macro_rules! supervisor {
                 }
             )*
             if const { part_read(Row::psscr as usize) == PART } {
-                into.psscr &= psscr::PRIVILEGED;
+                into.psscr &= psscr::PRIVILEGED | psscr::WITHHELD;
             }
         }
 

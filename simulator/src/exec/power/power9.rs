@@ -30,7 +30,6 @@ pub(super) fn stop(thread: &mut Thread, shared: &mut Shared, _: Word) -> Outcome
     let Asked { loses_state, has_criterion, .. } = asked;
     if thread.msr() & msr::HV == 0 {
         let value = thread.spr(Spr::Psscr);
-        facility::require(thread, Facility::Stop)?;
         let is_too_deep = shared.switches.stop_above_psll_interrupts
             && psscr::RL.get(value) > psscr::PSLL.get(value);
         if loses_state || has_criterion || is_too_deep {

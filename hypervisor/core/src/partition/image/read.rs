@@ -365,7 +365,7 @@ fn vcpu<H: Memory + Platform>(
         place.copy_from_slice(&words);
         registers.segments = Some(segments);
     }
-    registers.supervisor.psscr &= psscr::PRIVILEGED;
+    registers.supervisor.psscr = registers.supervisor.psscr & psscr::PRIVILEGED | psscr::WITHHELD;
     let mut vcpu = Vcpu::new(id, registers);
     vcpu.demanded = demanded;
     let [does, is_prodded, presentation] = words(node, STATE)?;

@@ -10,7 +10,7 @@ use arch::hash::EntryForm;
 use arch::image::{ENTRIES, LPCR, PROCESS_TABLE};
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
-use arch::registers::lpcr;
+use arch::registers::{lpcr, psscr};
 use proptest::prelude::proptest;
 
 use super::{Image, ImageError, Saved, Suspension, ahead, begin, load, obstacle, save_piece};
@@ -42,7 +42,7 @@ fn number(seed: &mut u64) -> u64 {
 fn vcpu(id: u32, seed: &mut u64) -> Vcpu<Fake> {
     let mut registers = Registers::started(GuestRealAddress(0), 0, 0);
     registers.visit(&mut |_, values| values.iter_mut().for_each(|value| *value = number(seed)));
-    registers.supervisor.psscr = 0x3;
+    registers.supervisor.psscr = psscr::WITHHELD | 0x3;
     Vcpu::new(VcpuId(id), registers)
 }
 

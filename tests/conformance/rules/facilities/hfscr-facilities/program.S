@@ -16,7 +16,6 @@
 
 main:
     bl      setup_radix
-    SET_SPR PSSCR, 0
     SET_SPR FSCR, 1 << 12
     WITHHELD 1, floating_point, 0
     WITHHELD 2, stream_control, 2
@@ -25,10 +24,6 @@ main:
     WITHHELD 5, transaction, 5
     WITHHELD 6, event_branch, 7
     WITHHELD 7, target, 8
-    # stop needs something to wake it.
-    SET_SPR DEC, 0x80000000
-    WITHHELD 8, stop_here, 9
-    SET_SPR DEC, 0x7fffffff
     WITHHELD 9, doorbell, 10
     # Vectors are not modelled: with the facility's bit it is the MSR that refuses.
     SET_SPR HFSCR, 0
@@ -81,9 +76,6 @@ event_branch:
     sc      1
 target:
     mfspr   10, TAR
-    sc      1
-stop_here:
-    stop
     sc      1
 vector:
     vxor    0, 1, 2

@@ -9,7 +9,6 @@ main:
     START   1, other
     AWAIT   ready, 1
     ON_INTERRUPT rung
-    SET_SPR HFSCR, 1 << 9
     SET_SPR PSSCR, 0
     SET_SPR DEC, 0x7fffffff
     TELL    ready, 2

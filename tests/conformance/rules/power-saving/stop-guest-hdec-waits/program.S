@@ -4,7 +4,6 @@
 main:
     bl      setup_radix
     ON_INTERRUPT limit
-    SET_SPR HFSCR, 1 << 9
     SET_SPR PSSCR, 0
     SET_SPR LPCR, LPCR_RADIX | LPCR_HDICE
     SET_SPR HDEC, 1000

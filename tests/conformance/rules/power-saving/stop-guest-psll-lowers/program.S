@@ -4,7 +4,6 @@
 main:
     bl      setup_radix
     ON_INTERRUPT back
-    SET_SPR HFSCR, 1 << 9
     SET_SPR PSSCR, (3 << 16) | 5
     SET_SPR DEC, 1000
     ENTER_GUEST sleeper, GUEST_REAL

@@ -5,22 +5,23 @@
 
 main:
     bl      setup_radix
-    # 1: HFSCR withholds the facility.
+    # HFSCR, which is 0, has no bit for it.
+    # 1: EC as the hypervisor left it.
     ON_INTERRUPT facility
-    SET_SPR PSSCR, 0
+    SET_SPR PSSCR, PSSCR_EC
     ENTER_GUEST sleeper, GUEST_REAL
 facility:
     CHECK   1, 20, 0xf80
     CHECK_ADDRESS 2, 23, sleeper
     CHECK_SPR 3, HFSCR, 9 << 56
-    # 2: ESL or EC as the hypervisor left them.
+    # 2: ESL.
     ON_INTERRUPT state_loss
-    SET_SPR HFSCR, 1 << 9
-    SET_SPR PSSCR, PSSCR_EC
+    SET_SPR HFSCR, 0
+    SET_SPR PSSCR, PSSCR_ESL
     ENTER_GUEST sleeper, GUEST_REAL
 state_loss:
     CHECK   4, 20, 0xf80
-    CHECK_SPR 5, HFSCR, (9 << 56) | (1 << 9)
+    CHECK_SPR 5, HFSCR, 9 << 56
     # 3: a level above PSLL, which the guest asks for itself.
     ON_INTERRUPT too_deep
     SET_SPR PSSCR, 3 << 16
