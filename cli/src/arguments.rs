@@ -129,9 +129,10 @@ pub struct RunArguments {
     /// Seed of the run's random choices; the same seed makes the same run.
     #[arg(long, default_value_t = 1, value_parser = whole::<u64, 0, MOST>)]
     pub seed: u64,
-    /// Give up a run that is not over after this many steps, and print the registers.
-    #[arg(long, value_name = "STEPS", default_value_t = 2_000_000_000, value_parser = whole::<u64, 0, MOST>)]
-    pub limit: u64,
+    /// Give up a run that is not over after this many steps, and print the registers; without this after
+    /// 2,000,000,000, or 100,000,000,000 of a kernel that is no partition.
+    #[arg(long, value_name = "STEPS", value_parser = whole::<u64, 0, MOST>)]
+    pub limit: Option<u64>,
     /// Count instructions only: run without the timing model.
     #[arg(long)]
     pub functional: bool,

@@ -34,6 +34,11 @@ use crate::timed::{self, RegionCycles, Timing};
 /// Causes with less than this share of a region are not checked.
 const LEAST_SHARE: f64 = 0.05;
 
+/// Steps after which a run of partitions is given up, and one of a kernel with what it starts.
+pub const LIMIT: u64 = 2_000_000_000;
+/// See [`LIMIT`].
+pub const KERNEL_LIMIT: u64 = 100_000_000_000;
+
 /// Steps between two samples of a trace's counters.
 const STEPS_OF_A_SAMPLE: u64 = 500;
 
@@ -89,7 +94,8 @@ struct Timed {
 }
 
 impl<'a> Trial<'a> {
-    /// The variant on the experiment's machine, with hardware threads that take turns of `quantum` cycles.
+    /// The variant on the experiment's machine, with hardware threads that take turns of `quantum` cycles. A run is
+    /// over within `limit` steps, or within [`LIMIT`] or [`KERNEL_LIMIT`].
     ///
     /// # Errors
     /// [`Failure`] if the images are not there or do not fit the machine.
@@ -98,7 +104,7 @@ impl<'a> Trial<'a> {
         variant: &'a Variant,
         seed: u64,
         quantum: u64,
-        limit: u64,
+        limit: Option<u64>,
         progress: &'a dyn Progress,
         interruption: Interruption,
     ) -> Result<Self, Failure> {
@@ -111,7 +117,10 @@ impl<'a> Trial<'a> {
             system,
             names,
             settings,
-            limit,
+            limit: limit.unwrap_or(match variant.work {
+                Work::Partitions { .. } => LIMIT,
+                Work::Kernel(_) => KERNEL_LIMIT,
+            }),
             progress,
             interruption,
             warm: Mutex::default(),

@@ -267,7 +267,7 @@ fn a_core_changes_hands_with_one_exit_of_each_of_its_threads() {
 fn a_region_of_several_threads_has_the_cycles_of_all_of_them() {
     let experiment = experiment("vcore-switch.toml");
     let variant = experiment.variants.iter().find(|variant| variant.name == "two").unwrap();
-    let (quantum, limit, interruption) = (LONGEST_QUANTUM, u64::MAX, Interruption::NEVER);
+    let (quantum, limit, interruption) = (LONGEST_QUANTUM, Some(u64::MAX), Interruption::NEVER);
     let trial =
         Trial::new(&experiment, variant, SEED, quantum, limit, &Unseen, interruption).unwrap();
     let outcome = trial.time(false, false).unwrap();

@@ -15,7 +15,7 @@ use clap::Args;
 use crate::figures::{self, Figures};
 use crate::images::images;
 use crate::join;
-use crate::linux::kvm;
+use crate::linux::make_rivals;
 use crate::outcome::Outcome;
 use crate::run::build;
 use crate::toolchain::Toolchain;
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
 pub(crate) fn claims(workspace: &Workspace, arguments: Arguments) -> Result<()> {
     images(workspace)?;
     build(workspace)?;
-    kvm::make_if_missing(workspace)?;
+    make_rivals(workspace)?;
     let mut texts = Vec::new();
     for entry in fs::read_dir(workspace.root.join(CLAIMS))? {
         texts.push(fs::read_to_string(entry?.path())?);

@@ -28,8 +28,8 @@ const GUESTS: [&str; 5] = ["", "relocation=off", "vpa=idle", "vpa=monitor", "bra
 /// What lines of the monitor begin with.
 const SAYS: &str = "vmm: ";
 /// The images' folder among all images, and their names: kernel, first root, and the symbols of the kernel as it runs.
-const RIVALS: &str = "rivals";
-const KERNEL: &str = "kvm-linux";
+pub(super) const RIVALS: &str = "rivals";
+pub(super) const KERNEL: &str = "kvm-linux";
 const INITRAMFS: &str = "kvm-initramfs";
 const SYMBOLS: &str = "kvm-symbols";
 
@@ -70,14 +70,9 @@ pub(super) fn make(workspace: &Workspace, packages: &Packages) -> Result<String>
     Ok(format!("{} guests of KVM as on QEMU: {}", said.len(), said[0]))
 }
 
-/// Makes the images if there are none, for figures of them.
-pub(crate) fn make_if_missing(workspace: &Workspace) -> Result<()> {
-    if workspace.images().join(RIVALS).join(SYMBOLS).exists() {
-        return Ok(());
-    }
-    let packages = super::packages(workspace, super::Kernel::Bookworm)?;
-    println!("{}", make(workspace, &packages)?);
-    Ok(())
+/// Whether the images are there.
+pub(super) fn is_made(workspace: &Workspace) -> bool {
+    workspace.images().join(RIVALS).join(SYMBOLS).exists()
 }
 
 /// Boots the images with these words for the kernel and for what it starts; the lines of the console.

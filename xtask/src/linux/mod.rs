@@ -7,9 +7,10 @@ mod boot;
 mod cpio;
 mod crowd;
 mod guest;
+mod idle;
 mod initramfs;
 mod kexec;
-pub(crate) mod kvm;
+mod kvm;
 mod nested;
 mod packages;
 mod recipe;
@@ -120,7 +121,8 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["boot", "kernel"])]
     guest: bool,
     /// Make Debian 12's kernel and its KVM HV into images for `powervisor run kvm-null-hypercall`, and let a guest of
-    /// KVM's make its calls on our machine and on QEMU. Then let Debian's QEMU boot Linux as a guest of KVM's there.
+    /// KVM's make its calls on our machine and on QEMU. Make those for `powervisor run kvm-wakeup-timer` and its kin,
+    /// with Debian's QEMU and a guest that is idle. Then let that QEMU boot Linux as a guest of KVM's on both.
     #[arg(long, conflicts_with_all = ["boot", "kernel", "guest"])]
     kvm: bool,
     /// Boot Debian 12's kernel on our machine and on QEMU, as POWER9 and as POWER8, and let Debian's kexec-tools start
@@ -191,6 +193,7 @@ pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> 
         let packages = packages(workspace, Kernel::Bookworm)?;
         build(workspace)?;
         println!("{}", kvm::make(workspace, &packages)?);
+        println!("{}", idle::make(workspace, &packages)?);
         println!("{}", nested::boot(workspace, &packages)?);
         return Ok(());
     }
@@ -277,6 +280,7 @@ fn everything(workspace: &Workspace, kernel: Kernel, packages: Packages) -> Resu
         took(crowd::boot(workspace, &packages)?);
         took(kexec::boot(workspace, &packages)?);
         took(kvm::make(workspace, &packages)?);
+        took(idle::make(workspace, &packages)?);
         took(nested::boot(workspace, &packages)?);
     }
     let tortured = initramfs_of_torture(workspace, &packages)?;
@@ -301,6 +305,22 @@ fn everything(workspace: &Workspace, kernel: Kernel, packages: Packages) -> Resu
     let power8 = POWER8_TOPOLOGIES.map(|topology| Trial { machine: POWER8, ..trial(topology) });
     took(boot::boot(workspace, &fetched, &power8)?);
     Ok(figures)
+}
+
+/// Makes the images of KVM that are not there, for figures of them.
+pub(crate) fn make_rivals(workspace: &Workspace) -> Result<()> {
+    let (has_calls, has_states) = (kvm::is_made(workspace), idle::is_made(workspace));
+    if has_calls && has_states {
+        return Ok(());
+    }
+    let packages = packages(workspace, Kernel::Bookworm)?;
+    if !has_calls {
+        println!("{}", kvm::make(workspace, &packages)?);
+    }
+    if !has_states {
+        println!("{}", idle::make(workspace, &packages)?);
+    }
+    Ok(())
 }
 
 /// Fetches `kernel`, the shell and what its programs are made of.

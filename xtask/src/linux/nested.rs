@@ -19,22 +19,24 @@ use crate::workspace::{Workspace, output};
 const PACKAGE: &str = "qemu-system-ppc";
 /// The monitor, the program that loads its libraries, and its firmware, where the packages have them.
 const MONITOR: &str = "usr/bin/qemu-system-ppc64";
-const LOADER: &str = "ld64.so.2";
+pub(super) const LOADER: &str = "ld64.so.2";
 const FIRMWARE: &str = "usr/share/qemu/vof.bin";
 const READELF: &str = "powerpc64le-linux-gnu-readelf";
 /// How many vCPUs a guest has, on which topology, and on which machines: with four QEMU's stood still in one run of
 /// three, beside other work.
 const GUESTS: [(u32, &str, &[&str]); 2] = [(1, "1x1x1", &[QEMU, OURS]), (4, "1x1x4", &[OURS])];
 
-/// What is typed: for the first kernel, for its guest, and for the first one again. KVM HV of this kernel cannot serve
-/// a guest's XICS where the host has no XIVE, so the monitor emulates XIVE; the capabilities are those that QEMU's own
-/// powernv9 does not have.
+/// The machine that the monitor makes. KVM HV of this kernel cannot serve a guest's XICS where the host has no XIVE, so
+/// the monitor emulates XIVE; the capabilities are those that QEMU's own powernv9 does not have.
+pub(super) const MACHINE: &str = "pseries,x-vof=on,ic-mode=xive,kernel-irqchip=off,cap-cfpc=broken,\
+    cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off";
+
+/// What is typed: for the first kernel, for its guest, and for the first one again.
 fn commands(vcpus: u32) -> [String; 3] {
     let start = format!(
         "for module in kvm kvm-hv; do insmod /modules/$module.ko; done; (cd /bin; ./{LOADER} --library-path /bin \
          ./qemu -L /bin -accel kvm -cpu host -smp {vcpus} -m 512 -nodefaults -display none -serial stdio -machine \
-         pseries,x-vof=on,ic-mode=xive,kernel-irqchip=off,cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,\
-         cap-ccf-assist=off -kernel kernel -initrd root -append 'console=hvc0 quiet')"
+         {MACHINE} -kernel kernel -initrd root -append 'console=hvc0 quiet')"
     );
     let ask = "echo \"=$(nproc) $(sed -n 's/^platform.*: //p; s/^MMU.*: //p' /proc/cpuinfo | tr '\\n' ' ')\"; poweroff -f";
     [start, ask.to_owned(), "echo \"=$?\"; poweroff -f".to_owned()]
@@ -49,13 +51,7 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages) -> Result<String>
     Root::with_shell(&packages.user, &folder)?
         .write(&shell, &guest)
         .context("making the guest's initramfs")?;
-    let monitor = Client::new(&workspace.target.join("linux"), USER_SUITE)?
-        .fetch_with_all_it_needs("nested", PACKAGE)?;
-    let mut programs = libraries(&monitor)?;
-    programs.insert("qemu".into(), monitor.join(MONITOR));
-    programs.insert("vof.bin".into(), monitor.join(FIRMWARE));
-    programs.insert("kernel".into(), packages.image.clone());
-    programs.insert("root".into(), guest);
+    let programs = programs(workspace, packages, &guest)?;
     let mut root = Root::with_shell(&packages.user, &folder)?;
     for (name, file) in &programs {
         let content = fs::read(file).with_context(|| format!("reading {}", file.display()))?;
@@ -86,6 +82,22 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages) -> Result<String>
         }
     }
     Ok(format!("Linux under Debian's QEMU and KVM HV: {}", took.join("; ")))
+}
+
+/// The monitor with what it needs, the kernel, and the guest's first root, by the names that they have in the host's.
+pub(super) fn programs(
+    workspace: &Workspace,
+    packages: &Packages,
+    guest: &Path,
+) -> Result<BTreeMap<String, PathBuf>> {
+    let monitor = Client::new(&workspace.target.join("linux"), USER_SUITE)?
+        .fetch_with_all_it_needs("nested", PACKAGE)?;
+    let mut programs = libraries(&monitor)?;
+    programs.insert("qemu".into(), monitor.join(MONITOR));
+    programs.insert("vof.bin".into(), monitor.join(FIRMWARE));
+    programs.insert("kernel".into(), packages.image.clone());
+    programs.insert("root".into(), guest.to_owned());
+    Ok(programs)
 }
 
 /// The libraries that the monitor needs, and what loads them, by name.

@@ -54,9 +54,18 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Its state is in a folder of `folder` with the suite's name.
+    /// For our machine. Its state is in a folder of `folder` with the suite's name.
     pub(super) fn new(folder: &Path, suite: &str) -> Result<Self> {
-        let folder = folder.join(suite);
+        Self::of(folder.join(suite), suite, ARCHITECTURE)
+    }
+
+    /// For the machine that it runs on.
+    pub(super) fn for_this_machine(folder: &Path, suite: &str) -> Result<Self> {
+        let architecture = output(Command::new("dpkg").arg("--print-architecture"))?;
+        Self::of(folder.join(format!("{suite}-here")), suite, architecture.trim())
+    }
+
+    fn of(folder: PathBuf, suite: &str, architecture: &str) -> Result<Self> {
         let state = folder.join("apt");
         fs::create_dir_all(state.join("lists/partial"))?;
         fs::create_dir_all(state.join("cache/archives/partial"))?;
@@ -72,8 +81,8 @@ impl Client {
             format!("Dir::Cache={state}/cache"),
             format!("Dir::Etc::sourcelist={state}/sources.list"),
             "Dir::Etc::sourceparts=-".to_owned(),
-            format!("APT::Architecture={ARCHITECTURE}"),
-            format!("APT::Architectures={ARCHITECTURE}"),
+            format!("APT::Architecture={architecture}"),
+            format!("APT::Architectures={architecture}"),
             // The folder need not be open to apt's own user.
             "APT::Sandbox::User=root".to_owned(),
             "Acquire::Languages=none".to_owned(),
