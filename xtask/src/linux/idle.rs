@@ -5,6 +5,7 @@
 //! guest's cpuidle, the test of wake-ups, and the work of two benchmarks.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -30,6 +31,7 @@ const HOST_MODULES: [(&str, &str); 1] = [("kvm_stop", include_str!("idle/kvm_sto
 const IMAGE: &str = "vmlinux-";
 const HEADERS: &str = "linux-headers-";
 const CROSS: &str = "CROSS_COMPILE=powerpc64le-linux-gnu-";
+const STRIP: &str = "powerpc64le-linux-gnu-strip";
 /// The first root of the host, among the images.
 const INITRAMFS: &str = "kvm-idle-initramfs";
 
@@ -83,11 +85,8 @@ fn modules(workspace: &Workspace, packages: &Packages, folder: &Path) -> Result<
     // The headers' packages expect them beside themselves.
     let library = headers.join("usr/lib");
     fs::create_dir_all(&library)?;
-    std::os::unix::fs::symlink(
-        tools.join("usr/lib").join(&build_files),
-        library.join(&build_files),
-    )
-    .context("linking the kernel's build files")?;
+    symlink(tools.join("usr/lib").join(&build_files), library.join(&build_files))
+        .context("linking the kernel's build files")?;
 
     let sources = folder.join("modules");
     fs::create_dir_all(&sources)?;
@@ -103,5 +102,9 @@ fn modules(workspace: &Workspace, packages: &Packages, folder: &Path) -> Result<
     make.arg("-f").arg(headers.join(common).join("Makefile"));
     make.args(["ARCH=powerpc", CROSS]).arg(format!("M={}", sources.display())).arg("modules");
     run(&mut make).context("compiling modules for the kernel")?;
+    // Their debugging information names this folder: the image would be as long as its name.
+    let mut strip = Command::new(STRIP);
+    strip.arg("--strip-debug").args(modules().map(|(name, _)| format!("{name}.ko")));
+    run(strip.current_dir(&sources))?;
     Ok(sources)
 }

@@ -26,7 +26,7 @@ cd /bin
     -name guest,debug-threads=on -display none -serial stdio -machine MACHINE -kernel kernel -initrd root \
     -append "console=hvc0 quiet mitigations=off $guest -- $*" &
 monitor=$!
-while [ $(cat /proc/$monitor/task/*/comm 2>/dev/null | grep -c '^CPU ') -lt 8 ]; do usleep 10000; done
+while kill -0 $monitor && [ $(cat /proc/$monitor/task/*/comm 2>/dev/null | grep -c '^CPU ') -lt 8 ]; do usleep 10000; done
 for task in /proc/$monitor/task/*; do
     name=$(cat $task/comm)
     case $name in

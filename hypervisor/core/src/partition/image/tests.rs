@@ -272,6 +272,20 @@ fn what_is_missing_here_is_refused_but_for_stop() {
     assert!(stops.vcpus[1].demanded.as_ref().unwrap().has(Facility::Stop));
 }
 
+/// ESL, EC and PSLL are the hypervisor's: no image lets a vCPU execute `stop` that has not asked for it here.
+#[test]
+fn a_vcpu_goes_on_without_stop_whatever_its_image_says() {
+    let hal = Fake::new(0x40_0000);
+    let mut partition = at_rest(&hal);
+    partition.vcpus[0].registers.as_mut().unwrap().supervisor.psscr = !psscr::EC;
+    begin(&mut partition, &hal, NOW, 0).unwrap();
+    let bytes = partition.suspension.unwrap().bytes as usize;
+    let image = hal.memory.borrow()[AREA.start.0 as usize..][..bytes].to_vec();
+    let (_, after, _) = go_on(&image, |_| {}).unwrap();
+    let supervisor = &after.vcpus[0].registers.as_ref().unwrap().supervisor;
+    assert_eq!(supervisor.psscr, psscr::PRIVILEGED | psscr::WITHHELD);
+}
+
 #[test]
 fn an_image_of_something_else_is_refused() {
     let (image, _) = suspended();
