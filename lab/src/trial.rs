@@ -35,9 +35,9 @@ use crate::timed::{self, RegionCycles, Timing};
 const LEAST_SHARE: f64 = 0.05;
 
 /// Steps after which a run of partitions is given up, and one of a kernel with what it starts.
-pub const LIMIT: u64 = 2_000_000_000;
+const LIMIT: u64 = 2_000_000_000;
 /// See [`LIMIT`].
-pub const KERNEL_LIMIT: u64 = 100_000_000_000;
+const KERNEL_LIMIT: u64 = 100_000_000_000;
 
 /// Steps between two samples of a trace's counters.
 const STEPS_OF_A_SAMPLE: u64 = 500;
@@ -95,7 +95,7 @@ struct Timed {
 
 impl<'a> Trial<'a> {
     /// The variant on the experiment's machine, with hardware threads that take turns of `quantum` cycles. A run is
-    /// over within `limit` steps, or within [`LIMIT`] or [`KERNEL_LIMIT`].
+    /// over within `limit` steps; without it within 2,000,000,000, or 100,000,000,000 of a kernel.
     ///
     /// # Errors
     /// [`Failure`] if the images are not there or do not fit the machine.

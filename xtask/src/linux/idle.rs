@@ -14,7 +14,7 @@ use anyhow::{Context, Result};
 use super::initramfs::{Root, compile};
 use super::kvm::{KERNEL, RIVALS};
 use super::nested::{LOADER, MACHINE, programs};
-use super::packages::{Client, KVM_MODULES};
+use super::packages::Client;
 use super::{Packages, USER_SUITE};
 use crate::workspace::{Workspace, run};
 
@@ -53,13 +53,8 @@ pub(super) fn make(workspace: &Workspace, packages: &Packages) -> Result<String>
     let files = programs(workspace, packages, &archive)?;
     let init = HOST.replace("LOADER", LOADER).replace("MACHINE", MACHINE);
     let mut host = Root { init: &init, programs: Vec::new(), modules: Vec::new(), packages: None };
-    for (name, file) in &files {
-        let content = fs::read(file).with_context(|| format!("reading {}", file.display()))?;
-        host.programs.push((name, content));
-    }
-    let modules = packages.modules()?;
-    let debians = KVM_MODULES.map(|name| modules.join(format!("{name}.ko")));
-    host.modules = debians.into_iter().chain(HOST_MODULES.map(file)).collect();
+    host.add(&files)?;
+    host.modules = packages.kvm()?.into_iter().chain(HOST_MODULES.map(file)).collect();
     let images = workspace.images().join(RIVALS);
     host.write(&shell, &images.join(INITRAMFS)).context("making the host's initramfs")?;
     Ok(format!("{KERNEL} and {INITRAMFS} in {}", images.display()))

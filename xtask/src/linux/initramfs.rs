@@ -1,5 +1,6 @@
 //! The first root of a kernel: busybox, programs and modules beside it, and what the kernel starts of them.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -51,7 +52,7 @@ pub(super) struct Root<'a> {
     pub(super) packages: Option<PathBuf>,
 }
 
-impl Root<'_> {
+impl<'a> Root<'a> {
     /// A shell on the console, with the torture set, which is compiled in `folder` of the unpacked packages in `files`.
     pub(super) fn with_shell(files: &Path, folder: &Path) -> Result<Self> {
         let program = compile(files, TORTURE, &folder.join("torture"))?;
@@ -67,6 +68,15 @@ impl Root<'_> {
     /// The same with the programs of `packages`, which the torture set tries if they are there.
     pub(super) fn with_programs(self, packages: PathBuf) -> Self {
         Self { packages: Some(packages), ..self }
+    }
+
+    /// Adds programs that are files, by the names that they get.
+    pub(super) fn add(&mut self, files: &'a BTreeMap<String, PathBuf>) -> Result<()> {
+        for (name, file) in files {
+            let content = fs::read(file).with_context(|| format!("reading {}", file.display()))?;
+            self.programs.push((name, content));
+        }
+        Ok(())
     }
 
     /// Writes `archive`, with this busybox.

@@ -8,7 +8,6 @@ use anyhow::{Context, Result, ensure};
 
 use super::Packages;
 use super::initramfs::{Root, compile};
-use super::packages::KVM_MODULES;
 use crate::workspace::{Workspace, output};
 
 /// Loads KVM, does what the words behind `--` of the kernel's command line ask for, and powers off.
@@ -40,11 +39,10 @@ pub(super) fn make(workspace: &Workspace, packages: &Packages) -> Result<String>
     for folder in [&images, &folder] {
         fs::create_dir_all(folder)?;
     }
-    let modules = packages.modules()?;
     let root = Root {
         init: INIT,
         programs: vec![("vmm", compile(&packages.user, MONITOR, &folder.join("vmm"))?)],
-        modules: KVM_MODULES.map(|name| modules.join(format!("{name}.ko"))).into(),
+        modules: packages.kvm()?,
         packages: None,
     };
     root.write(&packages.shell()?, &images.join(INITRAMFS)).context("making the initramfs")?;

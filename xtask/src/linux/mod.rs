@@ -153,6 +153,12 @@ impl Packages {
         Ok(self.image.ancestors().nth(2).context("a kernel's folder")?.join(packages::MODULES))
     }
 
+    /// The kernel's KVM HV.
+    fn kvm(&self) -> Result<Vec<PathBuf>> {
+        let folder = self.modules()?;
+        Ok(packages::KVM_MODULES.map(|name| folder.join(format!("{name}.ko"))).into())
+    }
+
     /// Where busybox is.
     fn shell(&self) -> Result<PathBuf> {
         let places = ["bin/busybox", "usr/bin/busybox"].map(|place| self.user.join(place));

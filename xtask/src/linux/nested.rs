@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::guest::{OURS, QEMU};
 use super::initramfs::Root;
-use super::packages::{Client, KVM_MODULES};
+use super::packages::Client;
 use super::{Packages, USER_SUITE, boot};
 use crate::workspace::{Workspace, output};
 
@@ -53,12 +53,8 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages) -> Result<String>
         .context("making the guest's initramfs")?;
     let programs = programs(workspace, packages, &guest)?;
     let mut root = Root::with_shell(&packages.user, &folder)?;
-    for (name, file) in &programs {
-        let content = fs::read(file).with_context(|| format!("reading {}", file.display()))?;
-        root.programs.push((name, content));
-    }
-    let modules = packages.modules()?;
-    root.modules = KVM_MODULES.map(|name| modules.join(format!("{name}.ko"))).into();
+    root.add(&programs)?;
+    root.modules = packages.kvm()?;
     root.write(&shell, &host).context("making the host's initramfs")?;
 
     let mut took = Vec::new();

@@ -165,7 +165,7 @@ macro_rules! each_supervisor_register {
             spmc1: SPMC1 SPMC1 ToOthers;
             /// The supervisor's counter 2.
             spmc2: SPMC2 SPMC2 ToOthers;
-            /// Processor stop status and control, the part that is the guest's.
+            /// Processor stop status and control: the part that is the guest's, and EC, which withholds `stop`.
             psscr: PSSCR PSSCR ToIdleness;
             /// Completed instructions.
             ic: IC IC ToTime;
