@@ -124,6 +124,22 @@ pub mod segment {
     pub const SIZE: u64 = 0x130;
     /// Of the doubleword "ESID": the entry is valid.
     pub const V: u64 = 0x0800_0000;
+    /// The effective segment in the doubleword "ESID", of a segment of 256 MiB.
+    pub const ESID: u64 = 0xFFFF_FFFF_F000_0000;
+    /// Bits of the doubleword "VSID" that mean something.
+    const MEANING: u64 = 0xFFFF_FFFF_FFFF_FFB0;
+
+    /// Whether `slbmte` takes an entry with these doublewords, the first one without an index: none of their reserved bits
+    /// is set, and the base page is one that fits into the segment.
+    #[must_use]
+    pub const fn is_entry([esid, vsid]: [u64; 2]) -> bool {
+        let fits = match super::base_log2(vsid) {
+            Some(log2) => log2 <= 28 || B.get(vsid) == 1,
+            None => false,
+        };
+        esid & !(ESID | V) == 0 && vsid & !MEANING == 0 && B.get(vsid) <= 1 && fits
+    }
+
     /// The doubleword of the virtual real mode area, without L and LP.
     pub const VIRTUAL_REAL_MODE: u64 = 0x4001_FFFF_FF00_0000;
 }

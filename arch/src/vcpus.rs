@@ -12,7 +12,7 @@ pub const SYMBOL: &str = "hal_vcpus";
 /// The symbol of what each hardware thread has for itself.
 pub const PER_CPU: &str = "hal_per_cpu";
 /// Changes with the layout of the table, and with what its words mean.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 /// Words before those of [`Places`].
 pub const HEAD: usize = 3;
 
@@ -28,6 +28,8 @@ pub mod activity {
     pub const CEDED: u64 = 3;
     /// It sleeps until H_PROD comes.
     pub const AWAITS_PROD: u64 = 4;
+    /// The hypervisor waits for an interrupt in its place, in a `stop`; the second word is as that of [`CEDED`].
+    pub const PAUSED: u64 = 5;
 }
 
 /// Where the registers of a vCPU are that does not run: the first word. The second one is the index of the thread.

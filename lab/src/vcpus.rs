@@ -39,6 +39,8 @@ pub enum Activity {
     Ceded,
     /// It sleeps until H_PROD comes.
     AwaitsProd,
+    /// The hypervisor waits in its place, in a `stop`.
+    Paused,
 }
 
 /// A vCPU.
@@ -185,6 +187,7 @@ impl Layout {
             (activity::RUNNING, index) => Activity::Running(self.thread(machine, index)?),
             (activity::CEDED, _) => Activity::Ceded,
             (activity::AWAITS_PROD, _) => Activity::AwaitsProd,
+            (activity::PAUSED, _) => Activity::Paused,
             _ => return None,
         };
         let record = match (activity, two(self.places.vcpu_residence)) {

@@ -48,6 +48,12 @@ pub const FC1_4WAIT: u64 = bit(62);
 /// MMCR0: freeze in hypervisor state.
 pub const FCH: u64 = bit(63);
 
+/// Whether an alert, by MMCR0, waits to interrupt.
+#[must_use]
+pub const fn alerts(mmcr0: u64) -> bool {
+    mmcr0 & (PMAO | EBE) == PMAO
+}
+
 /// What problem state sees and changes of MMCR0.
 pub const PROBLEM_MMCR0: u64 = FC | PMAE | PMAO;
 

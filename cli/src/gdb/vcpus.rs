@@ -36,6 +36,7 @@ pub(super) fn list(
             Activity::Running(thread) => running(machine, thread),
             Activity::Ceded => "ceded".to_owned(),
             Activity::AwaitsProd => "awaits H_PROD".to_owned(),
+            Activity::Paused => "paused in a stop".to_owned(),
         };
         // A String takes all that is written.
         let _ = write!(text, "partition {name}, vCPU {}: {what}", vcpu.number);

@@ -104,7 +104,11 @@ pub fn handle<H: Memory + Platform + Facilities>(
         Exit::FacilityUnavailable { facility: Some(facility), .. }
             if is_granted(partition, vcpu, hal, facility) =>
         {
-            return Action::Resume;
+            // Whether the vCPU waits itself is decided where it enters: others may want its hardware thread.
+            return match facility {
+                Facility::Stop => Action::Departs(Departure::Changed),
+                _ => Action::Resume,
+            };
         }
         // A `stop` that the vCPU does not have, or one deeper than it has: the hypervisor pauses it instead, so
         // that a loop of them is no storm of exits.

@@ -38,6 +38,10 @@ pub trait Facilities {
     /// Lets the vCPU that runs, and has used `stop`, execute it without an exit, or not.
     fn allow_stop(&self, allows: bool);
 
+    /// Whether the performance monitor of the vCPU that has just left, and is given it, has an alert that waits to
+    /// interrupt.
+    fn has_monitor_alert(&self) -> bool;
+
     /// PIDR of the vCPU that has just left; no window is open.
     fn process(&self) -> u64;
 

@@ -15,7 +15,7 @@ use arch::excess::Excesses;
 use arch::hash::{VirtualPage, segment};
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
-use arch::registers::{lpcr, mppr};
+use arch::registers::{lpcr, monitor, mppr};
 use spin::Mutex;
 
 use crate::boot::firmware::Firmware;
@@ -505,6 +505,10 @@ impl Facilities for Fake {
 
     fn allow_stop(&self, allows: bool) {
         self.allows_stop.set(allows);
+    }
+
+    fn has_monitor_alert(&self) -> bool {
+        monitor::alerts(self.facilities.borrow().monitor.mmcr0)
     }
 
     fn process(&self) -> u64 {

@@ -3,7 +3,6 @@
 use crate::dispatch::residence::Resident;
 use crate::dispatch::{self, Chosen, Enter};
 use crate::life::Pending;
-use crate::life::activity::Activity;
 use crate::life::outcome::{Outcome, StopReason};
 use crate::scheduling::queue::Due;
 use crate::scheduling::schedule::{Next, start};
@@ -86,7 +85,7 @@ impl<H: Enter> System<'_, H> {
             let vcpu = &mut partition.vcpus[vcpu];
             // Somebody else may have woken it meanwhile, or concluded the partition.
             if let Some(permission) = partition.life.may_run()
-                && matches!(vcpu.activity(), Activity::Ceded { until } if until <= now)
+                && vcpu.activity().sleeps_until().is_some_and(|until| until <= now)
             {
                 // This thread will run one of those that are ready.
                 if core::mem::take(&mut is_first) && self.schedule.lock().queue.is_empty() {

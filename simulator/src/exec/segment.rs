@@ -8,14 +8,14 @@
 //! architecture's operation as instructionsets.com has it; QEMU takes them for the thread's own entries.
 
 use arch::bits::Field;
-use arch::hash;
+use arch::hash::segment;
 use arch::instruction::{Mnemonic, Word};
 use arch::registers::lpcr;
 use arch::registers::spr::Spr;
 
 use super::{Flow, Handler, Mode, Outcome};
 use crate::state::shared::Shared;
-use crate::state::slb::{ESID, SlbEntry, VALID};
+use crate::state::slb::{SlbEntry, VALID};
 use crate::state::thread::Thread;
 use crate::state::thread::trap::StopReason;
 
@@ -36,8 +36,6 @@ pub fn handler(mnemonic: Mnemonic, _: Word, _: Mode) -> Option<Handler> {
 
 const CLASS: u64 = 0x80;
 const INDEX: Field = Field::new(52, 63);
-/// Bits of doubleword "VSID" that mean something.
-const VSID_BITS: u64 = 0xFFFF_FFFF_FFFF_FFB0;
 /// B of RB in `slbie`, and its class.
 const SLBIE_B: Field = Field::new(37, 38);
 const SLBIE_CLASS: u64 = 0x0800_0000;
@@ -45,13 +43,8 @@ const SLBIE_CLASS: u64 = 0x0800_0000;
 fn slbmte(thread: &mut Thread, _: &mut Shared, i: Word) -> Outcome {
     let (vsid, esid) = (thread.gpr[i.rs()], thread.gpr[i.rb()]);
     let index = INDEX.get(esid) as usize;
-    let is_reserved = esid & !(ESID | VALID | INDEX.mask()) != 0
-        || vsid & !VSID_BITS != 0
-        || vsid >> 63 != 0
-        || index >= writable_entries(thread);
-    // A page has to fit into its segment.
-    let is_sized = hash::base_log2(vsid).is_some_and(|log2| log2 <= 28 || vsid >> 62 == 1);
-    if is_reserved || !is_sized {
+    let is_entry = segment::is_entry([esid & !INDEX.mask(), vsid]);
+    if !is_entry || index >= writable_entries(thread) {
         return Err(
             thread.stop(StopReason::InvalidForm("slbmte (reserved bits, index or page size)"))
         );

@@ -218,7 +218,7 @@ pub fn pending(thread: &mut Thread, shared: &Shared) -> Option<Vector> {
 /// Whether a performance-monitor alert waits for its interrupt, and not for an event-based branch: until software
 /// clears MMCR0\[PMAO\].
 fn has_monitor_alert(thread: &Thread) -> bool {
-    thread.spr(Spr::Mmcr0) & (monitor::PMAO | monitor::EBE) == monitor::PMAO
+    monitor::alerts(thread.spr(Spr::Mmcr0))
 }
 
 /// Whether a cause in HMER that HMEER enables waits: until software clears the one or the other.

@@ -1,5 +1,6 @@
 //! The segment lookaside buffer's entries: Power ISA 3.0B Book III, SLB Management.
 
+pub use arch::hash::segment::{ESID, V as VALID};
 use serde::{Deserialize, Serialize};
 
 /// An entry as `slbmte` gives it, without its index.
@@ -11,10 +12,6 @@ pub struct SlbEntry {
     pub vsid: u64,
 }
 
-/// V of an entry.
-pub const VALID: u64 = 0x0800_0000;
-/// ESID of a segment of 256 MiB.
-pub const ESID: u64 = 0xFFFF_FFFF_F000_0000;
 /// ESID bits of a segment of 1 TiB.
 const LARGE_ESID: u64 = 0xFFFF_FF00_0000_0000;
 

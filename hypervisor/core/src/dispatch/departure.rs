@@ -1,6 +1,7 @@
 //! How a vCPU leaves a hardware thread: why, who pays for its stay, and what becomes of it then.
 
 use arch::interrupt::Vector;
+use arch::registers::hfscr::Facility;
 use arch::registers::msr;
 
 use crate::interrupts::handler::{Context, TRACED, handler, save_status};
@@ -215,9 +216,12 @@ impl<H: Enter> Running<'_, H> {
             Departure::Ceded => {
                 self.registers.msr |= msr::EE;
                 let is_prodded = core::mem::take(&mut vcpu.is_prodded);
-                if is_prodded { None } else { self.pauses(vcpu, common) }
+                let until = if is_prodded { None } else { self.waits_until(vcpu, common) };
+                until.map(|until| Sleep::Ceded { until })
             }
-            Departure::Paused => self.pauses(vcpu, common),
+            Departure::Paused => {
+                self.waits_until(vcpu, common).map(|until| Sleep::Paused { until })
+            }
             Departure::AwaitsProd if core::mem::take(&mut vcpu.is_prodded) => None,
             Departure::AwaitsProd => Some(Sleep::AwaitsProd),
             Departure::Doorbell(doorbell) => {
@@ -247,14 +251,16 @@ impl<H: Enter> Running<'_, H> {
         sleep.map_or(activity::Next::Ready, activity::Next::Sleeps)
     }
 
-    /// How the vCPU sleeps that waits for an interrupt, unless there is one.
-    fn pauses(&self, vcpu: &Vcpu<H>, common: Common) -> Option<Sleep> {
+    /// Until when the vCPU sleeps that waits for an interrupt, unless there is one.
+    fn waits_until(&self, vcpu: &Vcpu<H>, common: Common) -> Option<u64> {
         let expires = self.system.hal.decrementer_expires(&self.registers, common);
         let until = expires.wrapping_sub(common.timebase_offset);
         // The decrementer's sign says whether it has expired, not which of two numbers is greater.
         let has_expired = until.wrapping_sub(self.left) as i64 <= 0;
-        let waits = !has_expired && !vcpu.presentation.is_pending();
-        waits.then_some(Sleep::Ceded { until })
+        let counts = vcpu.demanded.as_ref().is_some_and(|used| used.is_given(Facility::Pm));
+        let has_alert = counts && self.system.hal.has_monitor_alert();
+        let waits = !has_expired && !has_alert && !vcpu.presentation.is_pending();
+        waits.then_some(until)
     }
 
     /// Whether the vCPU, which can run, runs next here too; with a new slice if it has used its own, or gave it

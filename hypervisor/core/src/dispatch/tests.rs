@@ -13,7 +13,7 @@ use arch::papr::Hypercall;
 use arch::papr::hashed::EXACT;
 use arch::papr::status::{H_FUNCTION, H_NOT_FOUND, H_SUCCESS};
 use arch::registers::hfscr::Facility;
-use arch::registers::{lpcr, msr};
+use arch::registers::{lpcr, monitor, msr};
 
 use super::residence::Resident;
 use super::{Chosen, Departure};
@@ -155,12 +155,16 @@ fn mine(index: usize, entry: u64) -> u64 {
     (index as u64 + 1) << 32 | entry
 }
 
-/// The vCPU uses a facility that it does not have.
-fn use_for_the_first_time(hal: &Fake, guest: &mut Guest<'_, Fake>, facility: Facility) {
+/// What comes of the vCPU's use of a facility that it does not have.
+fn uses(hal: &Fake, guest: &mut Guest<'_, Fake>, facility: Facility) -> Action {
     let interrupted = Context { pc: 0, msr: msr::SF };
     let exit = Exit::FacilityUnavailable { interrupted, facility: Some(facility) };
-    let action = exit::handle(guest.partition, guest.vcpu, hal, Door::Real, exit);
-    assert_eq!(action, Action::Resume);
+    exit::handle(guest.partition, guest.vcpu, hal, Door::Real, exit)
+}
+
+/// The vCPU uses a facility that it does not have, and goes on with it.
+fn use_for_the_first_time(hal: &Fake, guest: &mut Guest<'_, Fake>, facility: Facility) {
+    assert_eq!(uses(hal, guest, facility), Action::Resume);
 }
 
 #[test]
@@ -659,6 +663,39 @@ fn a_vcpu_that_pauses_in_a_stop_wakes_when_an_interrupt_is_there_and_takes_none_
     assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
 }
 
+/// An alert of the performance monitor ends a `stop` of the processor's own, whatever MSR[EE] says.
+#[test]
+fn a_vcpu_does_not_pause_nor_cede_while_an_alert_of_its_monitor_waits() {
+    for departure in [Departure::Paused, Departure::Ceded] {
+        for (mmcr0, waits) in [
+            (monitor::FC | monitor::PMAO, false),
+            (monitor::FC | monitor::PMAO | monitor::EBE, true),
+            (monitor::FC, true),
+        ] {
+            let hal = Fake::new(8 << 20);
+            let turn = Cell::new(0);
+            let departure = departure.clone();
+            hal.play(move |hal, guest, _, _| {
+                let now = hal.timebase.get();
+                let vcpu = &mut guest.partition.vcpus[0];
+                let supervisor = &mut vcpu.registers.as_mut().unwrap().supervisor;
+                turn.set(turn.get() + 1);
+                if turn.get() == 1 {
+                    supervisor.decrementer_expires = now + 5000;
+                    guest.partition.on_demand |= Facility::Pm.bit();
+                    use_for_the_first_time(hal, guest, Facility::Pm);
+                    hal.facilities.borrow_mut().monitor.mmcr0 = mmcr0;
+                    return departure.clone();
+                }
+                assert_eq!(now == 5000, waits, "{mmcr0:#x}");
+                OFF
+            });
+            let ended = run(&hal, partitions(&hal, &[1]));
+            assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
+        }
+    }
+}
+
 /// While others wait, a `stop` goes to the hypervisor, which gives the hardware thread away meanwhile.
 #[test]
 fn a_vcpu_has_its_stop_while_nobody_waits() {
@@ -671,14 +708,19 @@ fn a_vcpu_has_its_stop_while_nobody_waits() {
         guest.partition.on_demand |= Facility::Stop.bit();
         turn.set(turn.get() + 1);
         match turn.get() {
-            1 => use_for_the_first_time(hal, guest, Facility::Stop),
-            2 => assert!(!hal.allows_stop.get(), "the other partition waits"),
+            1 => match uses(hal, guest, Facility::Stop) {
+                Action::Departs(departure) => departure,
+                action => panic!("it goes on with {action:?}, and nobody has looked who waits"),
+            },
+            2 => {
+                assert!(!hal.allows_stop.get(), "the other partition waits");
+                Departure::ConferredToAll
+            }
             _ => {
                 assert!(hal.allows_stop.get());
-                return OFF;
+                OFF
             }
         }
-        if turn.get() == 1 { Departure::Changed } else { Departure::ConferredToAll }
     });
     run(&hal, partitions(&hal, &[1, 1]));
 }

@@ -13,7 +13,6 @@ use crate::hal::{Hal, Memory};
 use crate::hypercall::Guest;
 use crate::interrupts::presentation::{NONE, Presentation};
 use crate::interrupts::source::Sources;
-use crate::life::activity::Activity;
 use crate::life::outcome::Departure;
 use crate::partition::Partition;
 
@@ -87,7 +86,7 @@ fn interrupt<H: Hal>(guest: &mut Guest<'_, H>, index: usize) -> bool {
     if !vcpu.presentation.is_pending() {
         return false;
     }
-    let sleeps = matches!(vcpu.activity(), Activity::Ceded { .. });
+    let sleeps = vcpu.activity().sleeps_until().is_some();
     guest.call_back(index);
     sleeps && !guest.start(index)
 }

@@ -481,6 +481,11 @@ fn a_prod_wakes_or_is_remembered() {
         assert_eq!(setup.schedule.lock().timers.next(), None);
         assert_eq!(setup.schedule.lock().queue.take(0), Some(setup.partition.vcpus[1].id));
     }
+    // It has not ceded: its H_CEDE is yet to come.
+    setup.put_to_sleep(1, Sleep::Paused { until: 5 });
+    setup.expect(Hypercall::Prod, [1, 0, 0, 0], H_SUCCESS);
+    assert!(setup.partition.vcpus[1].is_prodded);
+    assert_eq!(setup.partition.vcpus[1].activity(), Activity::Paused { until: 5 });
 }
 
 #[test]

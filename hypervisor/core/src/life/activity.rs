@@ -22,6 +22,22 @@ pub enum Activity {
     } = activity::CEDED,
     /// It sleeps until H_PROD comes.
     AwaitsProd = activity::AWAITS_PROD,
+    /// The hypervisor waits for an interrupt in its place, in a `stop`. H_PROD is for a H_CEDE that is yet to come.
+    Paused {
+        /// When its decrementer expires, by the machine's time base.
+        until: u64,
+    } = activity::PAUSED,
+}
+
+impl Activity {
+    /// When a timer ends the sleep of one that waits for an interrupt, by the machine's time base.
+    #[must_use]
+    pub const fn sleeps_until(self) -> Option<u64> {
+        match self {
+            Self::Ceded { until } | Self::Paused { until } => Some(until),
+            _ => None,
+        }
+    }
 }
 
 /// How a vCPU sleeps.
@@ -34,6 +50,23 @@ pub enum Sleep {
     },
     /// Until H_PROD comes.
     AwaitsProd,
+    /// Until an interrupt comes.
+    Paused {
+        /// When its decrementer expires, by the machine's time base.
+        until: u64,
+    },
+}
+
+impl Sleep {
+    /// What the vCPU does then.
+    #[must_use]
+    pub const fn activity(self) -> Activity {
+        match self {
+            Self::Ceded { until } => Activity::Ceded { until },
+            Self::AwaitsProd => Activity::AwaitsProd,
+            Self::Paused { until } => Activity::Paused { until },
+        }
+    }
 }
 
 /// What a vCPU that leaves the processor does then, if its partition goes on.

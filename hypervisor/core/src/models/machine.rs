@@ -279,6 +279,10 @@ impl Facilities for Machine {
 
     fn allow_stop(&self, _: bool) {}
 
+    fn has_monitor_alert(&self) -> bool {
+        false
+    }
+
     fn process(&self) -> u64 {
         unreachable!("no vCPU of the models uses doorbells");
     }

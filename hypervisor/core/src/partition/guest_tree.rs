@@ -280,7 +280,9 @@ fn features(tree: &mut FlatTree, GuestStop { state }: GuestStop<'_>) {
     tree.begin(guest_stop::NAME);
     tree.add(features::VERSION, &guest_stop::VERSION);
     tree.add(guest_stop::NAMES, state.name);
-    tree.add(guest_stop::PSSCR, &(state.psscr & OWN));
+    // A level that it may go on to would have to be allowed, too, as one reading of the architecture has it: none.
+    let psscr = psscr::MTL.set(state.psscr & OWN, psscr::RL.get(state.psscr));
+    tree.add(guest_stop::PSSCR, &psscr);
     tree.add(guest_stop::PSSCR_MASK, &OWN);
     tree.add(guest_stop::LATENCIES, &state.latency_ns);
     tree.add(guest_stop::RESIDENCIES, &state.residency_ns);

@@ -195,10 +195,7 @@ impl<H: Windows> Vcpu<H> {
 
     /// It sleeps.
     pub const fn fall_asleep(&mut self, sleep: Sleep, _: MayRun<'_>) {
-        self.activity = match sleep {
-            Sleep::Ceded { until } => Activity::Ceded { until },
-            Sleep::AwaitsProd => Activity::AwaitsProd,
-        };
+        self.activity = sleep.activity();
     }
 
     /// The data that it moves before it goes on, to move a piece of it.
@@ -217,8 +214,7 @@ impl<H: Windows> Vcpu<H> {
     pub const fn rest(&mut self, next: Next) {
         self.activity = match next {
             Next::Ready => Activity::Ready,
-            Next::Sleeps(Sleep::Ceded { until }) => Activity::Ceded { until },
-            Next::Sleeps(Sleep::AwaitsProd) => Activity::AwaitsProd,
+            Next::Sleeps(sleep) => sleep.activity(),
             Next::Stops => Activity::Stopped,
         };
     }

@@ -39,7 +39,8 @@ pub(super) fn begin(facility: Facility, record: &mut Demanded) {
             Facility::Tar => record.target.write(),
             Facility::Ebb => record.branches.write(),
             Facility::Pm => load_monitor(&record.monitor),
-            Facility::Stop => allow_stop(true),
+            // It is decided when the vCPU enters.
+            Facility::Stop => {}
             _ => unreachable!("nobody gets {facility:?} on demand"),
         }
     }

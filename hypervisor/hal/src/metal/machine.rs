@@ -13,7 +13,7 @@ use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
 #[cfg(feature = "power8")]
 use arch::record::Learned;
 use arch::registers::hfscr::Facility;
-use arch::registers::msr;
+use arch::registers::{monitor, msr};
 use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::boot::mitigations::Mitigations;
 use hypervisor_core::calendar::DateTime;
@@ -295,6 +295,10 @@ impl Platform for Machine {
 impl Facilities for Machine {
     fn begin_facility(&self, facility: Facility, record: &mut Demanded) {
         facilities::begin(facility, record);
+    }
+
+    fn has_monitor_alert(&self) -> bool {
+        monitor::alerts(read::<{ spr::MMCR0 }>())
     }
 
     fn allow_stop(&self, allows: bool) {

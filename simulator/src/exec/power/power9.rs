@@ -30,8 +30,10 @@ pub(super) fn stop(thread: &mut Thread, shared: &mut Shared, _: Word) -> Outcome
     let Asked { loses_state, has_criterion, .. } = asked;
     if thread.msr() & msr::HV == 0 {
         let value = thread.spr(Spr::Psscr);
-        let is_too_deep = shared.switches.stop_above_psll_interrupts
-            && psscr::RL.get(value) > psscr::PSLL.get(value);
+        // It may go on to MTL.
+        let deepest = psscr::RL.get(value).max(psscr::MTL.get(value));
+        let is_too_deep =
+            shared.switches.stop_above_psll_interrupts && deepest > psscr::PSLL.get(value);
         if loses_state || has_criterion || is_too_deep {
             return Err(facility::unavailable_to_hypervisor(thread, Facility::Stop));
         }

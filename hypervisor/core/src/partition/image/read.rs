@@ -10,6 +10,7 @@ use core::fmt;
 use arch::address::GuestRealAddress;
 use arch::address::RealAddress;
 use arch::bundle::Translation;
+use arch::hash::segment;
 use arch::image::{
     AREA, CLOCK_OFFSET, COMPATIBLE, ENTRIES, ENTRY_DOUBLEWORDS, FACILITIES, FILE_BYTES, FREQUENCY,
     GUEST_TIME, LOG, LPCR, MANIFEST_BYTES_MAX, MEMORY_BYTES, NAME, PIECE_BYTES, PIECES,
@@ -360,6 +361,12 @@ fn vcpu<H: Memory + Platform>(
             Translation::Hash => true,
         };
         if !has_segments || words.len() != place.len() {
+            return Err(ImageError::Property(SEGMENTS));
+        }
+        let is_valid = |pair: &[u64; 2]| pair[0] & segment::V != 0 && segment::is_entry(*pair);
+        let is_sound = |pair: &[u64; 2]| *pair == [0; 2] || is_valid(pair);
+        let (pairs, _) = words.as_chunks();
+        if !pairs.iter().all(is_sound) {
             return Err(ImageError::Property(SEGMENTS));
         }
         place.copy_from_slice(&words);

@@ -7,7 +7,7 @@ use std::vec::Vec;
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::bundle::Translation;
 use arch::hash::EntryForm;
-use arch::image::{ENTRIES, LPCR, PROCESS_TABLE};
+use arch::image::{ENTRIES, LPCR, PROCESS_TABLE, SEGMENTS};
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, psscr};
@@ -157,6 +157,9 @@ fn what_was_suspended_goes_on_as_it_was() {
     assert_eq!((&across, &last, zero), (b"across", b"last", [0; 8]));
 }
 
+/// An entry of the segment lookaside buffer.
+const SEGMENT: [u64; 2] = [0x1234_0000_0800_0000, 0x5500];
+
 /// A partition with a hashed page table, and one entry of its own in it, beside one of the hypervisor's.
 fn hashed(hal: &Fake) -> Partition<Fake> {
     let name = String::from("test");
@@ -164,7 +167,7 @@ fn hashed(hal: &Fake) -> Partition<Fake> {
         Partition::translated(hal, name, 1, MEMORY, Translation::Hash, false).unwrap();
     let mut vcpu = vcpu(0, &mut 1);
     let mut segments = Box::<Segments>::default();
-    segments[3] = [0x1234_0000_0800_0003, 0x5678];
+    segments[3] = SEGMENT;
     vcpu.registers.as_mut().unwrap().segments = Some(segments);
     vcpu.rest(Next::Ready);
     partition.vcpus.push(vcpu);
@@ -199,18 +202,38 @@ fn a_hashed_page_table_goes_on_with_what_its_partition_wrote() {
     assert_eq!(after.memory.hash_table().unwrap().written::<Fake>().collect::<Vec<_>>(), written);
     let [before, after] = [before, after].map(|mut it| it.vcpus.remove(0).registers.unwrap());
     assert_eq!(before, after);
-    // An entry for what is not the partition's memory.
-    let mut memory = hal.memory.borrow().clone();
-    let image = &mut memory[AREA.start.0 as usize..][..bytes];
-    let entry = ENTRY[1].to_be_bytes();
-    let wrong = image.windows(8).position(|window| window == entry).unwrap();
-    image[wrong + 5] = 0x10;
-    hal.memory.replace(memory);
-    let mut other = hashed(&hal);
-    other.vcpus.clear();
-    let image = Image::read(&hal, place).unwrap();
-    let error = load(&mut other, &hal, &image, &[VcpuId(0)], "POWER9", MHZ).unwrap_err();
-    assert_eq!(error, ImageError::Property(ENTRIES));
+    let sound = hal.memory.borrow().clone();
+    // What is refused if this word of the image is another.
+    let refused = |word: u64, other: u64| {
+        let mut memory = sound.clone();
+        let image = &mut memory[AREA.start.0 as usize..][..bytes];
+        let mut words = image.windows(8);
+        let wrong = words.position(|window| window == word.to_be_bytes()).unwrap();
+        image[wrong..wrong + 8].copy_from_slice(&other.to_be_bytes());
+        hal.memory.replace(memory);
+        let mut partition = hashed(&hal);
+        partition.vcpus.clear();
+        let image = Image::read(&hal, place).unwrap();
+        load(&mut partition, &hal, &image, &[VcpuId(0)], "POWER9", MHZ).err()
+    };
+    assert_eq!(refused(ENTRY[1], ENTRY[1]), None);
+    let outside = ENTRY[1] | 0x10_0000;
+    assert_eq!(refused(ENTRY[1], outside), Some(ImageError::Property(ENTRIES)));
+    // What no `slbmte` of the partition's gets past the processor: an index, reserved bits, no size, a page larger than
+    // its segment; and an entry that is not valid and not zero.
+    let [esid, vsid] = SEGMENT;
+    let wrong = [
+        (esid, esid | 2),
+        (esid, esid | 0x400_0000),
+        (esid, esid & !0x800_0000),
+        (vsid, vsid | 1),
+        (vsid, vsid & !0x100 | 0x10),
+        (vsid, vsid | 0x20),
+        (vsid, vsid | 1 << 63),
+    ];
+    for (word, other) in wrong {
+        assert_eq!(refused(word, other), Some(ImageError::Property(SEGMENTS)), "{other:#x}");
+    }
 }
 
 #[test]

@@ -127,7 +127,8 @@ fn manifest<H: Memory>(
 fn add_vcpu<H: Windows>(tree: &mut FlatTree, vcpu: &mut Vcpu<H>) {
     let does = match vcpu.activity() {
         Activity::Stopped => activity::STOPPED,
-        Activity::Ready => activity::READY,
+        // A `stop` may end without a reason.
+        Activity::Ready | Activity::Paused { .. } => activity::READY,
         // It was interrupted when it could not be woken any more.
         Activity::Ceded { .. } if vcpu.presentation.is_pending() => activity::READY,
         Activity::Ceded { .. } => activity::CEDED,

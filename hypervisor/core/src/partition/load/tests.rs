@@ -522,7 +522,8 @@ fn a_stop_that_a_vcpu_does_not_have_pauses_it_behind_the_instruction() {
     assert_eq!(stops(&mut partition, last, msr::SF), Action::Pauses { next: 0 });
     assert_eq!(stops(&mut partition, 0xFFFF_FFFC, 0), Action::Pauses { next: 0 });
     partition.on_demand |= Facility::Stop.bit();
-    assert_eq!(stops(&mut partition, 0x1234, msr::SF), Action::Resume, "it is given");
+    let decides = Action::Departs(Departure::Changed);
+    assert_eq!(stops(&mut partition, 0x1234, msr::SF), decides, "it is given, if nobody waits");
     assert_eq!(hal.facilities.borrow().facilities, Facility::Stop.bit());
     let deeper = stops(&mut partition, 0x1234, msr::SF);
     assert_eq!(deeper, Action::Pauses { next: 0x1238 }, "a level that it does not have");

@@ -25,7 +25,7 @@ use alloc::vec::Vec;
 use sharing::Sharing;
 
 use crate::hal::{Hal, Memory, Windows};
-use crate::life::activity::{self, Activity, Sleep};
+use crate::life::activity::{self, Sleep};
 use crate::life::{Ended, MayRun};
 use crate::partition::Partition;
 use crate::scheduling::meter::{Debtor, Meter, Stay};
@@ -619,14 +619,14 @@ impl Schedule {
 
     /// Puts a vCPU to sleep that was taken from the queue.
     pub fn sleep<H: Windows>(&mut self, vcpu: &mut Vcpu<H>, sleep: Sleep, permission: MayRun<'_>) {
-        if let Sleep::Ceded { until } = sleep {
+        if let Some(until) = sleep.activity().sleeps_until() {
             self.timers.set(vcpu.id, until);
         }
         vcpu.fall_asleep(sleep, permission);
     }
 
     fn leave_sleep<H: Windows>(&mut self, vcpu: &Vcpu<H>) {
-        if let Activity::Ceded { until } = vcpu.activity() {
+        if let Some(until) = vcpu.activity().sleeps_until() {
             self.timers.cancel(vcpu.id, until);
         }
     }

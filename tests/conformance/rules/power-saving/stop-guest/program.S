@@ -28,6 +28,14 @@ state_loss:
     ENTER_GUEST deep_sleeper, GUEST_REAL
 too_deep:
     CHECK   6, 20, 0xf80
+    # MTL above PSLL, a level to which it may go on.
+    ON_INTERRUPT deepens
+    SET_SPR HFSCR, 0
+    SET_SPR PSSCR, 3 << 16
+    ENTER_GUEST deepening_sleeper, GUEST_REAL
+deepens:
+    CHECK   11, 20, 0xf80
+    CHECK_SPR 12, HFSCR, 9 << 56
     # 4: at PSLL, the guest's decrementer ends it.
     ON_INTERRUPT guest_timer
     SET_SPR PSSCR, 4 << 16
@@ -45,6 +53,11 @@ back:
     PASS
 
 sleeper:
+    stop
+    sc      1
+
+deepening_sleeper:
+    SET_SPR PSSCR_GUEST, 4 << 4
     stop
     sc      1
 
