@@ -68,6 +68,25 @@ const OF_THE_WHEEL: [Requirement; 2] = [
     },
 ];
 
+/// What compiling Linux needs besides.
+const OF_A_KERNEL: [Requirement; 3] = [
+    Requirement {
+        what: "flex, for Linux's configuration and device trees",
+        packages: &["flex"],
+        is_there: || is_in_path("flex"),
+    },
+    Requirement {
+        what: "bison, for the same",
+        packages: &["bison"],
+        is_there: || is_in_path("bison"),
+    },
+    Requirement {
+        what: "bc, for Linux's constants of time",
+        packages: &["bc"],
+        is_there: || is_in_path("bc"),
+    },
+];
+
 /// Checks everything; says nothing if all is there.
 pub(crate) fn setup() -> Result<()> {
     bring(&REQUIREMENTS)
@@ -76,6 +95,11 @@ pub(crate) fn setup() -> Result<()> {
 /// Checks what the wheel needs besides.
 pub(crate) fn setup_for_wheel() -> Result<()> {
     bring(&OF_THE_WHEEL)
+}
+
+/// Checks what compiling Linux needs besides.
+pub(crate) fn setup_for_kernel() -> Result<()> {
+    bring(&OF_A_KERNEL)
 }
 
 fn bring(requirements: &'static [Requirement]) -> Result<()> {

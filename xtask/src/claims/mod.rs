@@ -25,6 +25,8 @@ use crate::workspace::{Workspace, output};
 const CLAIMS: &str = "docs/claims";
 /// What quotes outputs, from the root.
 const README: &str = "README.md";
+/// What the names of experiments begin with that have KVM in them.
+const RIVALS: &str = "kvm-";
 /// What its outputs are called among experiments.
 const README_ALONE: &str = "README";
 
@@ -43,7 +45,10 @@ pub(crate) struct Arguments {
 pub(crate) fn claims(workspace: &Workspace, arguments: Arguments) -> Result<()> {
     images(workspace)?;
     build(workspace)?;
-    make_rivals(workspace)?;
+    let is_rivals = |name: &String| name.starts_with(RIVALS);
+    if arguments.only.is_empty() || arguments.only.iter().any(is_rivals) {
+        make_rivals(workspace)?;
+    }
     let mut texts = Vec::new();
     for entry in fs::read_dir(workspace.root.join(CLAIMS))? {
         texts.push(fs::read_to_string(entry?.path())?);

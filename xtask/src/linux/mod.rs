@@ -14,6 +14,7 @@ mod kvm;
 mod nested;
 mod packages;
 mod recipe;
+mod source;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -125,12 +126,17 @@ pub(crate) struct Arguments {
     /// with Debian's QEMU and a guest that is idle. Then let that QEMU boot Linux as a guest of KVM's on both.
     #[arg(long, conflicts_with_all = ["boot", "kernel", "guest"])]
     kvm: bool,
+    /// Compile Debian's source of that kernel as Linux's powernv_defconfig has it, with transactions, make it and its KVM
+    /// HV into images for `powervisor run kvm-facilities`, and let guests of it make their calls on our machine and on
+    /// QEMU. It takes some TIME minutes the first time.
+    #[arg(long, conflicts_with_all = ["boot", "kernel", "guest", "kvm"])]
+    kvm_powernv: bool,
     /// Boot Debian 12's kernel on our machine and on QEMU, as POWER9 and as POWER8, and let Debian's kexec-tools start
     /// another kernel in a guest of each translation, and the hypervisor on the bare machine. It takes some 12 minutes.
-    #[arg(long, conflicts_with_all = ["boot", "kernel", "guest", "kvm", "topology"])]
+    #[arg(long, conflicts_with_all = ["boot", "kernel", "guest", "kvm", "kvm_powernv", "topology"])]
     kexec: bool,
     /// Do everything with one kernel that the nightly run does with all: ten minutes to two hours.
-    #[arg(long, conflicts_with_all = ["boot", "guest", "kvm", "kexec", "topology"])]
+    #[arg(long, conflicts_with_all = ["boot", "guest", "kvm", "kvm_powernv", "kexec", "topology"])]
     everything: bool,
     /// Use this kernel.
     #[arg(long, value_enum, default_value = "6.1")]
@@ -201,6 +207,12 @@ pub(crate) fn linux(workspace: &Workspace, arguments: &Arguments) -> Result<()> 
         println!("{}", kvm::make(workspace, &packages)?);
         println!("{}", idle::make(workspace, &packages)?);
         println!("{}", nested::boot(workspace, &packages)?);
+        return Ok(());
+    }
+    if arguments.kvm_powernv {
+        let packages = packages(workspace, Kernel::Bookworm)?;
+        build(workspace)?;
+        println!("{}", kvm::make_compiled(workspace, &packages)?);
         return Ok(());
     }
     let packages = packages(workspace, arguments.kernel)?;
@@ -286,6 +298,7 @@ fn everything(workspace: &Workspace, kernel: Kernel, packages: Packages) -> Resu
         took(crowd::boot(workspace, &packages)?);
         took(kexec::boot(workspace, &packages)?);
         took(kvm::make(workspace, &packages)?);
+        took(kvm::make_compiled(workspace, &packages)?);
         took(idle::make(workspace, &packages)?);
         took(nested::boot(workspace, &packages)?);
     }
@@ -316,7 +329,8 @@ fn everything(workspace: &Workspace, kernel: Kernel, packages: Packages) -> Resu
 /// Makes the images of KVM that are not there, for figures of them.
 pub(crate) fn make_rivals(workspace: &Workspace) -> Result<()> {
     let (has_calls, has_states) = (kvm::is_made(workspace), idle::is_made(workspace));
-    if has_calls && has_states {
+    let is_compiled = kvm::is_compiled(workspace);
+    if has_calls && has_states && is_compiled {
         return Ok(());
     }
     let packages = packages(workspace, Kernel::Bookworm)?;
@@ -325,6 +339,9 @@ pub(crate) fn make_rivals(workspace: &Workspace) -> Result<()> {
     }
     if !has_states {
         println!("{}", idle::make(workspace, &packages)?);
+    }
+    if !is_compiled {
+        println!("{}", kvm::make_compiled(workspace, &packages)?);
     }
     Ok(())
 }

@@ -3,11 +3,13 @@
  * region 2 those before them.
  *
  * vmm [call=0xE4] [argument=-1] [rounds=1000] [relocation=on|off] [vpa=none|idle|monitor] [branches=off|on]
+ *     [transactions=off|on] [nesting=off|on]
  *
  * The default call is H_CONFER to all others, which KVM answers in its run loop with nothing to do. `vpa=idle` registers
  * a virtual processor area that says that the guest does not use the performance monitor; `vpa=monitor` one that says
- * that it does. With `branches=on` the guest uses event-based branches before the measured calls; KVM takes them back
- * after 256 exits. Prints the status of the last call.
+ * that it does. With `branches=on` the guest uses event-based branches before the measured calls, with
+ * `transactions=on` it begins a transaction there; KVM takes both back after 256 exits. With `nesting=on` it may have
+ * guests of its own. Prints the status of the last call.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +42,7 @@
 #define END_CALL 0xF000
 
 #define MSR_SF (1ull << 63)
+#define MSR_TM (1ull << 32)
 #define MSR_ME 0x1000
 #define MSR_IR 0x20
 #define MSR_DR 0x10
@@ -47,7 +50,8 @@
 #define MSR_LE 1
 #define LPCR_AIL 0x01800000ull
 
-/* r24 ends; r25 and r26 are the area's call; r27 says whether EBBHR is read; r28, r29 count; r30, r31 are the call. */
+/* r23 says whether a transaction begins; r24 ends; r25 and r26 are the area's call; r27 says whether EBBHR is read; r28,
+ * r29 count; r30, r31 are the call. A transaction that does begin has nothing in it. */
 __asm__(".pushsection .rodata\n"
         "guest_begin:\n"
         "    cmpdi 25, 0\n"
@@ -69,7 +73,12 @@ __asm__(".pushsection .rodata\n"
         "    cmpdi 27, 0\n"
         "    beq 5f\n"
         "    mfspr 0, 804\n"
-        "5:\n"
+        "5:  cmpdi 23, 0\n"
+        "    beq 6f\n"
+        "    tbegin.\n"
+        "    beq 6f\n"
+        "    tend.\n"
+        "6:\n"
         "    tdi 0, 0, 0x4001\n"
         "3:  mr 3, 30\n"
         "    mr 4, 31\n"
@@ -132,7 +141,7 @@ int main(int argc, char **argv)
     static const char *const switches[] = { "off", "on", NULL };
     static const char *const areas[] = { "none", "idle", "monitor", NULL };
     uint64_t call = 0xE4, argument = -1, rounds = 1000;
-    int is_relocated = 1, area = 0, has_branches = 0;
+    int is_relocated = 1, area = 0, has_branches = 0, has_transactions = 0, is_nesting = 0;
     for (int index = 1; index < argc; index++) {
         const char *word = argv[index], *text;
         if ((text = value(word, "call")))
@@ -147,6 +156,10 @@ int main(int argc, char **argv)
             area = choice(text, areas);
         else if ((text = value(word, "branches")))
             has_branches = choice(text, switches);
+        else if ((text = value(word, "transactions")))
+            has_transactions = choice(text, switches);
+        else if ((text = value(word, "nesting")))
+            is_nesting = choice(text, switches);
         else {
             fprintf(stderr, "vmm: %s: the source says what there is\n", word);
             return 2;
@@ -159,6 +172,10 @@ int main(int argc, char **argv)
 
     int kvm = check(open("/dev/kvm", O_RDWR), "/dev/kvm");
     int vm = check(ioctl(kvm, KVM_CREATE_VM, KVM_VM_PPC_HV), "KVM_CREATE_VM");
+    if (is_nesting) {
+        struct kvm_enable_cap nesting = { .cap = KVM_CAP_PPC_NESTED_HV, .args = { 1 } };
+        check(ioctl(vm, KVM_ENABLE_CAP, &nesting), "KVM_CAP_PPC_NESTED_HV");
+    }
     char *memory = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     check(memory == MAP_FAILED ? -1 : 0, "memory");
@@ -199,6 +216,8 @@ int main(int argc, char **argv)
     check(ioctl(vcpu, KVM_GET_REGS, &regs), "KVM_GET_REGS");
     regs.pc = CODE;
     regs.msr = MSR_SF | MSR_ME | MSR_RI | MSR_LE | (is_relocated ? MSR_IR | MSR_DR : 0);
+    regs.msr |= has_transactions ? MSR_TM : 0;
+    regs.gpr[23] = has_transactions;
     regs.gpr[24] = END_CALL;
     regs.gpr[25] = area ? REGISTER_AREA : 0;
     regs.gpr[26] = AREA;
