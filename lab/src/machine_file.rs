@@ -116,6 +116,14 @@ impl MachineFile {
         Self { topology: Some((topology, place.into())), ..self }
     }
 
+    /// The same machine with as much memory and the topology that a file or an option gives `other`, where one does.
+    #[must_use]
+    pub fn shaped_as(self, other: &Self) -> Self {
+        let memory = other.memory.clone().or(self.memory);
+        let topology = other.topology.clone().or(self.topology);
+        Self { memory, topology, ..self }
+    }
+
     /// The same machine with these values of its description, as `--set` gives them, or who else it is.
     ///
     /// # Errors

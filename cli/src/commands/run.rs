@@ -29,7 +29,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let files = Files::new(INTERRUPTION);
     let mut experiment = Experiment::named(&arguments.experiment, &files)?;
     if let Some(path) = &arguments.machine {
-        experiment.machine = MachineFile::named(path, &files)?;
+        experiment.machine = MachineFile::named(path, &files)?.shaped_as(&experiment.machine);
     }
     let (several, one): (Vec<_>, Vec<_>) =
         arguments.set.iter().cloned().partition(Setting::is_several);

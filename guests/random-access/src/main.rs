@@ -1,5 +1,6 @@
 //! random-access: HPC Challenge's RandomAccess over a table that a small kernel maps when it is touched, through the
-//! manager of superpages. For a partition with a hashed page table, or as a kernel of its own (`random-access-bare`).
+//! manager of superpages. For a partition with a hashed page table, or as a kernel of its own (`random-access-bare`), which
+//! can also map it whole before the first access, and use several hardware threads.
 //!
 //! | argument | what it does |
 //! |---|---|
@@ -15,11 +16,21 @@
 //!
 //! Region 2 is the first store into each word, with the faults. The program makes the updates twice, which gives each
 //! word its first value back, and counts the words that have another one.
+//!
+//! A kernel of its own has these besides:
+//!
+//! | argument | what it does |
+//! |---|---|
+//! | `page_table=N` | MiB of the page table, a power of two; without it a 128th of the kernel's memory |
+//! | `pages=N` | maps the table beforehand, beyond the machine's first GiB, in pages of so many KiB: 4, 64 or 16384. Of the others only `table`, here to 4096, `updates`, `warm` and `seed` count then, and region 2 is not there |
+//! | `threads=N` | with that, on how many hardware threads, which share the streams: a power of two; 1 without it |
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 #[cfg(target_os = "none")]
 mod kernel;
+#[cfg(all(target_os = "none", feature = "bare"))]
+mod mapped;
 #[cfg(all(target_os = "none", not(feature = "bare")))]
 mod readers;
 
@@ -35,16 +46,16 @@ mod payload {
 
     rt::main!(random_access);
 
-    const UPDATES: Region = Region::new(1).expect("a region number");
+    pub(crate) const UPDATES: Region = Region::new(1).expect("a region number");
     const FIRST_TOUCH: Region = Region::new(2).expect("a region number");
-    const WARM_UP: Region = Region::new(3).expect("a region number");
+    pub(crate) const WARM_UP: Region = Region::new(3).expect("a region number");
     /// Independent streams of random numbers, as many as HPCC's loop has.
-    const STREAMS: usize = 128;
+    pub(crate) const STREAMS: usize = 128;
     /// HPCC's primitive polynomial over GF(2).
     const POLYNOMIAL: u64 = 7;
     const MOST_MIB: u64 = (kernel::BLOCKS as u64) << (superpages::BLOCK_LOG2 - 20);
 
-    const fn next(number: u64) -> u64 {
+    pub(crate) const fn next(number: u64) -> u64 {
         number << 1 ^ if number as i64 >= 0 { 0 } else { POLYNOMIAL }
     }
 
@@ -65,7 +76,7 @@ mod payload {
     }
 
     /// Where HPCC's streams begin, which make four updates for each word; ours may end earlier.
-    fn start(words: usize, seed: u64) -> [u64; STREAMS] {
+    pub(crate) fn start(words: usize, seed: u64) -> [u64; STREAMS] {
         let each = 4 * words as u64 / STREAMS as u64;
         core::array::from_fn(|stream| number_at(seed.wrapping_add(each * stream as u64)))
     }
@@ -83,6 +94,10 @@ mod payload {
 
     fn random_access(partition: rt::Partition) {
         assert!(rt::hash::is_used(), "random-access needs translation = \"hash\"");
+        #[cfg(feature = "bare")]
+        if let Some(pages) = partition.argument("pages") {
+            return crate::mapped::random_access(&partition, pages);
+        }
         let name = partition.argument("superpages").unwrap_or("ours");
         let mib = partition.number("table", 16u64);
         assert!(

@@ -8,12 +8,14 @@ use arch::registers::msr;
 use dtoolkit::fdt::Fdt;
 
 use crate::partition::Partition;
+use crate::threads::{STACK_LOG2, THREADS_MAX};
 use crate::{hash, opal, table};
 
 global_asm!(
     include_str!("macros.S"),
     include_str!("bare.S"),
     include_str!("interrupts.S"),
+    include_str!("threads.S"),
     BARE = const 1,
     ME = const msr::ME,
     RI = const msr::RI,
@@ -22,6 +24,8 @@ global_asm!(
     SRR1 = const 27,
     HSRR0 = const 314,
     HSRR1 = const 315,
+    STACK_LOG2 = const STACK_LOG2,
+    OTHERS = const THREADS_MAX - 1,
 );
 
 unsafe extern "Rust" {
@@ -42,7 +46,13 @@ extern "C" fn rt_start(tree: *const u8, base: u64, entry: u64) -> ! {
     let tree = unsafe { Fdt::from_raw_unchecked(tree) };
     let partition = Partition::new(tree);
     let memory_bytes = partition.memory_bytes();
-    let bytes_log2 = table_log2(memory_bytes);
+    let bytes_log2 = match partition.number("page_table", 0u64) {
+        0 => table_log2(memory_bytes),
+        mib => {
+            assert!(mib.is_power_of_two(), "page_table={mib}: a power of two was expected");
+            20 + mib.ilog2()
+        }
+    };
     let place = memory_bytes.saturating_sub(1 << bytes_log2) >> bytes_log2 << bytes_log2;
     assert!(
         place >= partition.free_memory().start,

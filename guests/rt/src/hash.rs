@@ -148,6 +148,20 @@ pub fn move_memory(memory: &'static mut [u64], effective: u64) -> &'static mut [
     unsafe { core::slice::from_raw_parts_mut(effective as *mut u64, memory.len()) }
 }
 
+/// Memory that all hardware threads share, at effective addresses where entries of a segment show some that nobody else
+/// has.
+///
+/// # Panics
+/// As [`move_memory`].
+#[cfg(feature = "bare")]
+#[must_use]
+pub fn shared_memory(effective: u64, bytes: u64) -> &'static [core::sync::atomic::AtomicU64] {
+    // SAFETY: as in `move_memory`, which looks at nothing but the place.
+    let memory =
+        unsafe { core::slice::from_raw_parts_mut(effective as *mut u64, bytes as usize / 8) };
+    crate::share(move_memory(memory, effective))
+}
+
 /// Puts an entry for the page at `offset` of the segment into the table, which shows the one at guest real `real`.
 fn enter(offset: u64, real: u64, rights: u64) {
     let page = real | CODE | second::M | second::R | second::C | rights;

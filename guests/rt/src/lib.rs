@@ -45,6 +45,8 @@ mod start;
 pub mod stream;
 #[cfg(all(target_arch = "powerpc64", target_os = "none", feature = "bare"))]
 pub mod table;
+#[cfg(all(target_arch = "powerpc64", target_os = "none", feature = "bare"))]
+mod threads;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod time;
 #[cfg(all(target_arch = "powerpc64", target_os = "none", not(feature = "bare")))]
@@ -56,6 +58,7 @@ pub mod vectors;
 pub use self::{
     bare::{enable_translation, take_naps},
     opal::power_off,
+    threads::{THREADS_MAX, on_threads},
 };
 #[cfg(all(target_arch = "powerpc64", target_os = "none", not(feature = "bare")))]
 pub use self::{

@@ -1,4 +1,4 @@
-//! Calls of OPAL: the console, and the end.
+//! Calls of OPAL: the console, threads, and the end.
 //!
 //! OPAL runs with translation off; what it reads and writes lies in the program, whose real addresses are its addresses
 //! without their top bits. Everything behind a pointer is big-endian.
@@ -70,6 +70,12 @@ impl Write for Console {
         }
         Ok(())
     }
+}
+
+/// Gives this hardware thread back to firmware.
+pub(crate) fn return_thread() -> ! {
+    let answer = call(token::RETURN_CPU, [0; 3]);
+    panic!("OPAL_RETURN_CPU: {answer}");
 }
 
 /// Switches the machine off: asynchronous, so firmware has to be polled until it happens.

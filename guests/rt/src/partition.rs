@@ -162,6 +162,40 @@ impl Partition {
         end.min(self.number("memory", end >> 20) << 20)
     }
 
+    /// Memory of a machine beyond its first GiB, where firmware is, that nobody has: so many bytes from a multiple of 16
+    /// MiB on. The kernel has no page there.
+    #[cfg(feature = "bare")]
+    #[must_use]
+    pub fn memory_beyond(&self, bytes: u64) -> Option<u64> {
+        const ALIGNMENT: u64 = 16 << 20;
+        let memory = self.tree.find_node("/memory@0");
+        let mut ranges = memory.and_then(|node| node.reg().ok().flatten());
+        let end = ranges.as_mut().and_then(Iterator::next)?.size::<u64>().ok()?;
+        let mut start = 1 << 30;
+        for reservation in self.tree.memory_reservations() {
+            let [first, next] = [reservation.address(), reservation.address() + reservation.size()];
+            if first < start + bytes && start < next {
+                start = next.next_multiple_of(ALIGNMENT);
+            }
+        }
+        (start + bytes <= end).then_some(start)
+    }
+
+    /// The number to firmware of one of the machine's hardware threads, in the tree's order, if it has so many.
+    #[cfg(feature = "bare")]
+    pub(crate) fn thread(&self, index: usize) -> Option<u32> {
+        let mut index = index;
+        for core in self.tree.find_node("/cpus")?.children() {
+            let Some(threads) = core.property("ibm,ppc-interrupt-server#s") else { continue };
+            let (numbers, _) = threads.value().as_chunks::<4>();
+            match numbers.get(index) {
+                Some(number) => return Some(u32::from_be_bytes(*number)),
+                None => index -= numbers.len(),
+            }
+        }
+        None
+    }
+
     /// Where the device tree lies.
     pub(crate) fn tree_range(&self) -> core::ops::Range<u64> {
         let start = self.tree.data().as_ptr() as u64;

@@ -1,7 +1,7 @@
 //! A hashed page table of the kernel's own, where it runs bare.
 //!
-//! Callers write entries in ISA 2.07's form, as they do for H_ENTER; POWER9's is another. The kernel has one hardware
-//! thread and changes an entry by nobody's leave, so that entries have no locks. Broadcast invalidations are as the
+//! Callers write entries in ISA 2.07's form, as they do for H_ENTER; POWER9's is another. One hardware thread of the kernel
+//! changes entries, by nobody's leave, so that these have no locks. Broadcast invalidations are as the
 //! architecture wants them: what the errata of some POWER9s ask for besides (`docs/facts/power9-translation.md#errata`)
 //! concerns other hardware threads, and is not done.
 
@@ -14,7 +14,8 @@ use arch::hash::{EntryForm, GROUP_ENTRIES, Table, VirtualPage, first};
 use arch::processor::Processor;
 use arch::registers::lpcr;
 
-/// log2 of the bytes of POWER9's partition table, of which one entry is used, and what PTCR has for it.
+/// log2 of the bytes of POWER9's partition table, of which one entry is used, and what PTCR has for it. On POWER8 that
+/// entry keeps what SDR1 has.
 const PARTITIONS_LOG2: u32 = 16;
 const PARTITIONS_SIZE: u64 = PARTITIONS_LOG2 as u64 - 12;
 
@@ -52,21 +53,23 @@ pub(crate) fn processor() -> Processor {
 /// Makes an empty table of 2^`bytes_log2` bytes at the real address `base`, a multiple of that, and gives it to the
 /// processor, whose translation is off.
 pub(crate) fn begin(base: u64, bytes_log2: u32) {
-    let processor = processor();
     BASE.store(base, Ordering::Relaxed);
-    IS_V3.store(processor.facts().hashed_entry == EntryForm::V3, Ordering::Relaxed);
+    IS_V3.store(processor().facts().hashed_entry == EntryForm::V3, Ordering::Relaxed);
     (0..1 << (bytes_log2 - 3)).for_each(|index| store(base + 8 * index, 0));
     let table = Table { base: RealAddress(base), bytes_log2 }.to_doubleword(12);
-    let common = lpcr::AIL.set(lpcr::DPFD.set(0, 4), 3);
+    store(PARTITIONS.0.get().expose_provenance() as u64, table);
+    join();
+}
+
+/// Gives the table to the processor, as each hardware thread does for itself; translation is off.
+pub(crate) fn join() {
+    let processor = processor();
+    let partitions = PARTITIONS.0.get().expose_provenance() as u64;
     match processor {
-        Processor::Power8 => write_register!(25, table), // SDR1
-        Processor::Power9 => {
-            let partitions = PARTITIONS.0.get().expose_provenance() as u64;
-            store(partitions, table);
-            write_register!(464, partitions | PARTITIONS_SIZE); // PTCR
-        }
+        Processor::Power8 => write_register!(25, load(partitions)), // SDR1
+        Processor::Power9 => write_register!(464, partitions | PARTITIONS_SIZE), // PTCR
     }
-    write_register!(318, common); // LPCR
+    write_register!(318, lpcr::AIL.set(lpcr::DPFD.set(0, 4), 3)); // LPCR
     write_register!(319, 0u64); // LPIDR
     write_register!(29, 0u64); // AMR
     write_register!(61, 0u64); // IAMR

@@ -54,6 +54,8 @@ struct Contents {
     machine: Spanned<String>,
     /// Chips, cores of each, threads of each core, if not the machine's own.
     topology: Option<Spanned<[u32; 3]>>,
+    /// Bytes of memory, if not the machine's own.
+    machine_memory: Option<Spanned<Size>>,
     payload: Spanned<String>,
     memory: Spanned<Size>,
     /// Of every variant that names none of its own.
@@ -704,6 +706,10 @@ impl Experiment {
             Some(topology) => {
                 machine.with_topology(*topology.get_ref(), file.place(topology.span()))
             }
+        };
+        let machine = match contents.machine_memory {
+            None => machine,
+            Some(memory) => machine.with_memory(*memory.get_ref(), file.place(memory.span())),
         };
         let published = contents.published.into_iter();
         let per = contents.per.into_inner();
