@@ -27,6 +27,7 @@ mod restarts;
 mod superpages;
 mod suspension;
 mod switches;
+mod taken_over;
 mod threads;
 mod timing;
 mod two_machines;

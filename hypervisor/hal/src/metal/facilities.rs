@@ -94,6 +94,16 @@ pub(super) fn save(into: &mut Demanded) {
     }
 }
 
+/// Puts the performance monitor of the vCPU before to rest, if it was given that. Its registers are in its record.
+pub(super) fn rest() {
+    // SAFETY: `per_cpu` is this thread's, and the hypervisor does not use the register.
+    unsafe {
+        if (*per_cpu()).hfscr & Facility::Pm.bit() != 0 {
+            write::<{ spr::MMCR0 }>(monitor::FC);
+        }
+    }
+}
+
 /// Loads what the vCPU is given of what it has used, and switches that on and all else off. What is off and would
 /// still do something for the vCPU before is put to rest.
 pub(super) fn load(from: Option<&Demanded>) {
@@ -101,11 +111,10 @@ pub(super) fn load(from: Option<&Demanded>) {
     // SAFETY: the hypervisor uses none of these registers.
     unsafe {
         let before = (*per_cpu()).hfscr;
+        // An event of the vCPU before would come to the event-based branches of this one.
+        rest();
         if before != after {
             let ends = before & !after;
-            if ends & Facility::Pm.bit() != 0 {
-                write::<{ spr::MMCR0 }>(monitor::FC);
-            }
             if ends & Facility::Dscr.bit() != 0 {
                 write::<{ spr::DSCR }>(0);
             }

@@ -401,7 +401,7 @@ impl Enter for Machine {
     }
 
     fn set_save_registers(&self, registers: &mut Registers, srr0: u64, srr1: u64) {
-        residents::read_anew();
+        residents::set_save_registers(srr0, srr1);
         (registers.supervisor.srr0, registers.supervisor.srr1) = (srr0, srr1);
         // SAFETY: the vCPU's, and the hypervisor returns to it by HSRR0 and HSRR1.
         unsafe {

@@ -110,10 +110,12 @@ pub(super) fn read_ahead<const PART: usize>(into: &mut Registers) {
     }
 }
 
-/// The vCPU that has left gets other registers: what was read ahead counts no more.
-pub(super) fn read_anew() {
+/// The vCPU that has left, or is about to enter, gets these SRR0 and SRR1, in its record and in the processor. They may
+/// have been read ahead: what the processor is known to hold is them.
+pub(super) fn set_save_registers(srr0: u64, srr1: u64) {
     // SAFETY: dropped at once.
-    unsafe { saved() }.is_read_ahead = false;
+    let values = unsafe { &mut saved().values };
+    (values.srr0, values.srr1) = (srr0, srr1);
 }
 
 /// Begins to copy that from the record of a vCPU into the processor. [`load_more`] goes on with it, and [`enter`] ends

@@ -12,7 +12,7 @@ use arch::registers::lpcr;
 use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::scheduling::doorbell::Doorbell;
 
-use super::super::{caller, residents};
+use super::super::{caller, facilities, residents};
 use super::{DECREMENTER_MAX, poll};
 use crate::host_space::region;
 use crate::host_state::{HOST_LPCR, clear_keys};
@@ -34,6 +34,8 @@ pub(in super::super) fn set_up(firmware: &Firmware<'_>) {
 /// Waits until the time base is `until` or more, this thread is called, whose doorbell this is, or for nothing.
 pub(in super::super) fn wait(until: u64, doorbell: impl FnOnce() -> &'static Doorbell) {
     region::flush();
+    // An alert would end the wait, and nobody takes it here.
+    facilities::rest();
     if !NAPS.load(Ordering::Relaxed) {
         return poll(until, doorbell());
     }

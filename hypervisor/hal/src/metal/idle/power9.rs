@@ -7,7 +7,7 @@ use arch::registers::lpcr;
 use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::scheduling::doorbell::Doorbell;
 
-use super::super::residents;
+use super::super::{facilities, residents};
 use super::{DECREMENTER_MAX, poll};
 use crate::host_space::region;
 use crate::host_state::HOST_LPCR;
@@ -27,6 +27,8 @@ pub(in super::super) fn set_up(firmware: &Firmware<'_>) {
 pub(in super::super) fn wait(until: u64, doorbell: impl FnOnce() -> &'static Doorbell) {
     let psscr = IDLE.load(Ordering::Relaxed);
     region::flush();
+    // An alert would end the wait, and nobody takes it here.
+    facilities::rest();
     if psscr == NO_STOP {
         return poll(until, doorbell());
     }
