@@ -129,8 +129,8 @@ pub mod segment {
     /// Bits of the doubleword "VSID" that mean something.
     const MEANING: u64 = 0xFFFF_FFFF_FFFF_FFB0;
 
-    /// Whether `slbmte` takes an entry with these doublewords, the first one without an index: none of their reserved bits
-    /// is set, and the base page is one that fits into the segment.
+    /// Whether `slbmte` takes an entry with these doublewords, the first one without an index: none of their reserved
+    /// bits is set, and the base page is one that fits into the segment.
     #[must_use]
     pub const fn is_entry([esid, vsid]: [u64; 2]) -> bool {
         let fits = match super::base_log2(vsid) {

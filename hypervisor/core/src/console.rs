@@ -14,14 +14,12 @@ use arch::console::CONTINUED;
 use arch::record::{Record, START};
 
 use crate::hal::{Memory, Platform};
+use crate::partition::line::LINE_BYTES_MAX;
 use crate::partition::{Partition, Terminal};
 use crate::sync::Lock;
 
 /// What every line of the hypervisor begins with.
 pub const PREFIX: &str = arch::console::HYPERVISOR;
-
-/// The longest line of a partition that is held back; a longer one is cut into several.
-const LINE_BYTES_MAX: usize = 240;
 
 /// The console, as all partitions and hardware threads share it.
 #[derive(Debug)]

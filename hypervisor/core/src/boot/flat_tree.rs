@@ -66,6 +66,16 @@ impl Value for [&str] {
     }
 }
 
+/// Doublewords, of which a function has the list.
+#[derive(Debug)]
+pub struct Words<F>(pub F);
+
+impl<I: Iterator<Item = u64>, F: Fn() -> I> Value for Words<F> {
+    fn put(&self, to: &mut Vec<u8>) {
+        (self.0)().for_each(|word| word.put(to));
+    }
+}
+
 /// Makes `bytes` from `start` on, addresses of whoever reads the tree, the one thing that the finished `tree` reserves.
 pub fn reserve(tree: &mut [u8], start: u64, bytes: u64) {
     let reservation = &mut tree[HEADER_BYTES..HEADER_BYTES + RESERVATION_BYTES];
@@ -87,11 +97,19 @@ impl FlatTree {
     /// An empty tree, with room for so many bytes before it has to grow.
     #[must_use]
     pub fn with_capacity(bytes: usize) -> Self {
-        let mut tree = Self {
-            bytes: Vec::with_capacity(bytes),
-            names: Vec::with_capacity(1024),
-            known: [None; KNOWN],
-        };
+        Self::within(Vec::with_capacity(bytes))
+    }
+
+    /// An empty tree with room for so many bytes, if the heap has that.
+    #[must_use]
+    pub fn with_room(bytes: usize) -> Option<Self> {
+        let mut room = Vec::new();
+        room.try_reserve_exact(bytes).ok()?;
+        Some(Self::within(room))
+    }
+
+    fn within(bytes: Vec<u8>) -> Self {
+        let mut tree = Self { bytes, names: Vec::with_capacity(1024), known: [None; KNOWN] };
         tree.bytes.resize(HEADER_BYTES + RESERVATIONS_BYTES, 0);
         tree.begin("");
         tree

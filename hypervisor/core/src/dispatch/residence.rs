@@ -19,6 +19,7 @@ use alloc::boxed::Box;
 use arch::bundle::RegisterPolicy;
 
 use crate::partition::Partition;
+use crate::scheduling::schedule::start;
 use crate::system::System;
 use crate::vcpu::registers::Registers;
 
@@ -121,6 +122,14 @@ pub(super) fn save<H: Enter>(
     let common = partition.common();
     let demanded = partition.vcpus[vcpu].demanded.as_deref_mut();
     let now = system.hal.save_registers(registers, demanded, common);
+    // Its counters have counted since it left, and one that has fallen asleep meanwhile may have an alert now.
+    let vcpu = &mut partition.vcpus[vcpu];
+    if vcpu.is_alerted()
+        && vcpu.activity().sleeps_until().is_some()
+        && let Some(permission) = partition.life.may_run()
+    {
+        start(system.hal, &system.schedule, vcpu, permission);
+    }
     if system.has_other_threads() {
         system.hal.complete_invalidations();
     }

@@ -37,6 +37,9 @@ pub(super) fn put_list<H: Windows>(
     let Some(pages) = pages.filter(|_| count <= LIST_MAX && list.is_aligned(PAGE_LOG2)) else {
         return Answer::Status(H_PARAMETER);
     };
+    if memory.given.real(list, 1 << PAGE_LOG2).is_none() {
+        return Answer::Status(H_PARAMETER);
+    }
     let mut bytes = [0; 1 << PAGE_LOG2];
     let bytes = &mut bytes[..8 * count as usize];
     if let Err(error) = memory.read(list, bytes) {

@@ -816,6 +816,7 @@ fn a_list_of_entries_is_taken_whole_or_not_at_all() {
         [tce::WINDOW, 0x3000, LIST, 3],
         [tce::WINDOW, 0x3000, LIST + 8, 1],
         [tce::WINDOW, 0x3000, MEMORY.bytes, 1],
+        [tce::WINDOW, 0x3000, MEMORY.bytes, 0],
         [tce::WINDOW, 0xF000, LIST, 2],
         [tce::WINDOW, 0, LIST, 513],
         [tce::WINDOW, 0, LIST, u64::MAX],

@@ -8,14 +8,7 @@ use super::{Answer, refused};
 use crate::guest_memory::AccessError;
 use crate::hal::{HalError, Memory, Platform};
 use crate::hypercall::Guest;
-use crate::vcpu::vpa::{AREA_BYTES, LOG_ENTRY_BYTES, Log};
-
-/// No area crosses a page of this size.
-const PAGE: u64 = 0x1000;
-/// The area begins at a cache line.
-const LINE: u64 = 128;
-/// Bytes of the smallest SLB shadow.
-const SHADOW_BYTES: u64 = 8;
+use crate::vcpu::vpa::{AREA_BYTES, LOG_ENTRY_BYTES, Log, SHADOW_BYTES, is_area, is_place};
 
 #[inline(never)]
 pub(super) fn register<H: Memory + Platform>(
@@ -70,17 +63,13 @@ fn length<const N: usize, H: Memory + Platform>(
     Ok(bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
 }
 
-const fn crosses_page(address: GuestRealAddress, bytes: u64) -> bool {
-    address.0 % PAGE + bytes > PAGE
-}
-
 fn register_area<H: Memory + Platform>(
     guest: &mut Guest<'_, H>,
     server: u64,
     address: GuestRealAddress,
 ) -> Result<(), Answer> {
     let bytes = length::<2, H>(guest, address)?;
-    if !address.0.is_multiple_of(LINE) || bytes < AREA_BYTES || crosses_page(address, bytes) {
+    if !is_area(address, bytes) {
         return Err(Answer::Status(H_PARAMETER));
     }
     let real = guest.partition.memory.filled(guest.hal, address, AREA_BYTES);
@@ -120,7 +109,7 @@ fn register_shadow<H: Memory + Platform>(
     address: GuestRealAddress,
 ) -> Result<(), Answer> {
     let bytes = length::<4, H>(guest, address)?;
-    if bytes < SHADOW_BYTES || crosses_page(address, bytes) {
+    if bytes < SHADOW_BYTES || !is_place(address, bytes) {
         return Err(Answer::Status(H_PARAMETER));
     }
     if let Some(vcpu) = guest.partition.vcpu_mut(server) {

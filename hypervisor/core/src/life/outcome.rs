@@ -19,6 +19,8 @@ pub enum LoadError {
     NoMemory(u64),
     /// What an image tells of it takes more than the bytes that are there.
     ManifestLength(usize),
+    /// The hypervisor's heap has no room for what an image tells of it, of so many bytes.
+    NoHeap(usize),
     /// The device tree does not fit between the payload and the end of the memory.
     NoRoomForTree,
     /// A window or a table is missing.
@@ -33,6 +35,9 @@ impl fmt::Display for LoadError {
             Self::NoMemory(bytes) => write!(f, "no {bytes:#x} bytes of free memory"),
             Self::ManifestLength(bytes) => {
                 write!(f, "its image's manifest would have {bytes} bytes")
+            }
+            Self::NoHeap(bytes) => {
+                write!(f, "the hypervisor's heap has no {bytes} bytes for its image's manifest")
             }
             Self::NoRoomForTree => f.write_str("no room for the device tree above the payload"),
             Self::Hal(error) => error.fmt(f),

@@ -5,6 +5,7 @@ pub mod fetch;
 pub mod guest_tree;
 pub mod hash;
 pub mod image;
+pub mod line;
 pub mod load;
 pub mod payload;
 pub mod radix;

@@ -10,6 +10,8 @@ use alloc::sync::Arc;
 use core::mem::offset_of;
 
 use arch::address::GuestRealAddress;
+use arch::registers::hfscr::Facility;
+use arch::registers::monitor;
 use arch::vcpus::residence;
 
 use crate::devices::transfer::{Pending, Transfer};
@@ -191,6 +193,13 @@ impl<H: Windows> Vcpu<H> {
     pub fn start_with(&mut self, registers: Registers, facilities: u64) {
         self.leave_whole(registers.into(), None);
         self.demanded = Demanded::from_start(facilities);
+    }
+
+    /// Whether an alert of its performance monitor waits to interrupt it. Its record is whole.
+    #[must_use]
+    pub fn is_alerted(&self) -> bool {
+        let used = self.demanded.as_ref();
+        used.is_some_and(|used| used.is_given(Facility::Pm) && monitor::alerts(used.monitor.mmcr0))
     }
 
     /// It sleeps.

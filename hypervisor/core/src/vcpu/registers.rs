@@ -246,7 +246,7 @@ pub const ALL: [Register; OTHERS.len() + SUPERVISOR.len()] = {
 };
 
 /// Program priority "medium", field 11:13 of PPR.
-const PRIORITY_MEDIUM: u64 = 4 << 50;
+pub const PRIORITY_MEDIUM: u64 = 4 << 50;
 
 impl Registers {
     /// A vCPU that is started at `entry` with `argument` in r3: big-endian, translation off. Its

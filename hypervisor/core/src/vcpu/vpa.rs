@@ -14,6 +14,8 @@ use crate::hal::{Window, Windows};
 
 /// Bytes of the virtual processor area, at least.
 pub const AREA_BYTES: u64 = 640;
+/// Bytes of the smallest SLB shadow.
+pub const SHADOW_BYTES: u64 = 8;
 /// Bytes of an entry of the dispatch trace log.
 pub const LOG_ENTRY_BYTES: u64 = 48;
 /// Flags of the area: the processor is shared with others.
@@ -22,6 +24,23 @@ const FLAGS: (usize, u8) = (9, 0x2);
 const YIELD_COUNT: usize = 0x100;
 /// Number of the next entry of the dispatch trace log.
 const LOG_INDEX: usize = 0x218;
+
+/// No area crosses a page of this size.
+const PAGE: u64 = 0x1000;
+/// The virtual processor area begins at a cache line.
+const LINE: u64 = 128;
+
+/// Whether an area of so many bytes may be there: not at 0, and within one page.
+#[must_use]
+pub const fn is_place(address: GuestRealAddress, bytes: u64) -> bool {
+    address.0 != 0 && bytes <= PAGE && address.0 % PAGE + bytes <= PAGE
+}
+
+/// Whether a virtual processor area may be there that says that it has so many bytes.
+#[must_use]
+pub const fn is_area(address: GuestRealAddress, bytes: u64) -> bool {
+    is_place(address, bytes) && address.0.is_multiple_of(LINE) && bytes >= AREA_BYTES
+}
 
 /// A registered dispatch trace log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,6 +7,7 @@ pub(crate) mod line;
 
 use alloc::vec::Vec;
 
+use arch::address::GuestRealAddress;
 use arch::scsi::Sense;
 use arch::vscsi::{ENTRY_BYTES, QUEUE_LOG2, UNIT_BYTES_MAX, datagram, entry, srp as unit};
 
@@ -482,18 +483,27 @@ const fn done(interrupts: bool) -> Sent {
 /// Descriptors of an answer that are read at most: one of no bytes holds nothing, and nobody waits for a list of these.
 const DESCRIPTORS_MAX: usize = 256;
 
-/// Puts bytes where descriptors say; those are left that have no place.
+/// Units of memory that the partition gets by one answer at most. A driver's buffer lies in one or two; each is zeroed
+/// first, and nobody looks at the time meanwhile.
+const UNITS_MAX: u64 = 4;
+
+/// Puts bytes where descriptors say; those are left that have no place, or whose place is in too many units that the
+/// partition does not have yet.
 fn scatter<H: Windows>(
     dma: &Dma<'_, H>,
     unit: &Unit,
     descriptors: &mut srp::Descriptors,
     left: &mut &[u8],
 ) -> Result<(), AccessError> {
+    dma.memory.gave.take();
     for _ in 0..DESCRIPTORS_MAX {
         if left.is_empty() {
             break;
         }
         let Some(Descriptor { address, bytes: room }) = descriptors.next(dma, unit)? else { break };
+        if dma.memory.gave.get() >= UNITS_MAX {
+            return Err(AccessError::Outside(GuestRealAddress(address)));
+        }
         let room = usize::try_from(room).unwrap_or(usize::MAX);
         let (now, later) = left.split_at(left.len().min(room));
         dma.write(address, now)?;

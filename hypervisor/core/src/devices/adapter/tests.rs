@@ -290,6 +290,27 @@ fn an_answer_that_has_no_place_is_left_over() {
     assert_eq!(inquire(&table, 36), (failed, 8));
 }
 
+/// Memory that an answer goes to is zeroed first where the partition has not touched it. Nobody waits for much of that:
+/// the partition has to ask again.
+#[test]
+fn an_answer_goes_to_a_few_untouched_places_at_a_time() {
+    const INQUIRY: [u8; 6] = [operation::INQUIRY, 0, 0, 0, 36, 0];
+    let mut setup = Setup::new();
+    let pages = || (0..8).map(|page| (DATA + page * 0x1000, 0x8_0000 + page * 0x1_0000));
+    for (address, at) in pages() {
+        setup.window().pages(address, 1).unwrap()[0].set(at | READ | WRITE);
+    }
+    let table: Vec<_> = pages().flat_map(|(address, _)| descriptor(address, 4)).collect();
+    setup.write(TABLE, &table);
+    let list = [&descriptor(TABLE, table.len() as u64)[..], &32u32.to_be_bytes()].concat();
+    let inquiry = command(0, &INQUIRY, 2, [0; 2], &list);
+    let (under, over) = (0x20, 0x10);
+    let (_, sense, residuals) = setup.command(&inquiry);
+    assert_eq!((sense, residuals), (Some(Sense::DATA_PHASE_ERROR), [under, 0, 16]));
+    let (_, sense, residuals) = setup.command(&inquiry);
+    assert_eq!((sense, residuals), (None, [over, 0, 4]));
+}
+
 #[test]
 fn what_a_command_that_failed_did_not_move_is_left_over() {
     let mut setup = Setup::new();

@@ -310,7 +310,13 @@ impl HashTable {
         let (Some(superpages), Some((entry, kept))) = (&self.superpages, self.at(slot)) else {
             return false;
         };
-        let (first, word) = (entry.first(), kept.get());
+        let mut first = entry.first();
+        // Who has the entry shows none meanwhile, and may put it back.
+        while first & LOCK != 0 {
+            spin_loop();
+            first = entry.first();
+        }
+        let word = kept.get();
         let divides = first & first::V != 0
             && word & MADE_LARGE != 0
             && condition.holds::<H>(&Taken { slot, entry, kept, first })

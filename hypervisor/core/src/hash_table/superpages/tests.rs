@@ -10,7 +10,7 @@ use arch::papr::hashed::{AVPN, BLOCK, BLOCK_DONE, BLOCK_RESULT, END, KIND, REQUE
 use arch::papr::status::{H_NOT_FOUND, H_PARTIAL, H_SUCCESS};
 use proptest::prelude::*;
 
-use super::{AHEAD, BLOCK_LOG2, Counts, PERIOD, SHARE};
+use super::{AHEAD, BLOCK_LOG2, Condition, Counts, LOCK, MADE_LARGE, PERIOD, SHARE};
 use crate::fake::Fake;
 use crate::guest_memory::given::Given;
 use crate::hash_table::entry::{page_of, size};
@@ -577,4 +577,24 @@ proptest! {
             prop_assert_eq!(with[1] & without[1] & MARKS, without[1] & MARKS, "none is lost");
         }
     }
+}
+
+/// Another vCPU that changes nothing of a large block's entry, by H_PROTECT with the rights that it has, shows none for
+/// a moment.
+#[test]
+fn whoever_asks_for_an_entry_waits_for_who_has_it() {
+    let machine = Machine::new(true);
+    let slot = 5;
+    let entry = &machine.table.entries[slot];
+    entry.set_second(second::M);
+    machine.table.kept[slot].set(MADE_LARGE | second::M);
+    entry.give(first::V | LOCK);
+    entry.give(LOCK);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            entry.give(first::V);
+        });
+        assert!(machine.table.divides::<Fake>(slot as u64, Condition::default(), None));
+    });
 }

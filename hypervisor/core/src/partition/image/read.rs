@@ -3,12 +3,12 @@
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
 use arch::address::GuestRealAddress;
 use arch::address::RealAddress;
+use arch::bits::Field;
 use arch::bundle::Translation;
 use arch::hash::segment;
 use arch::image::{
@@ -31,11 +31,11 @@ use crate::hal::{HalError, Maps, Memory, Platform, Window, Windows};
 use crate::hash_table::{Checked, form};
 use crate::life::activity::{Next, Sleep};
 use crate::memory::Range;
-use crate::partition::Partition;
 use crate::partition::load::read;
+use crate::partition::{Partition, line};
 use crate::vcpu::Vcpu;
-use crate::vcpu::registers::{Registers, Segments, VERSION};
-use crate::vcpu::vpa::{AREA_BYTES, LOG_ENTRY_BYTES, Log};
+use crate::vcpu::registers::{PRIORITY_MEDIUM, Registers, Segments, VERSION};
+use crate::vcpu::vpa::{AREA_BYTES, LOG_ENTRY_BYTES, Log, SHADOW_BYTES, is_area, is_place};
 use crate::vcpu_id::VcpuId;
 
 /// LPCR bits that a guest changes by hypercall.
@@ -46,6 +46,14 @@ const fn guests_lpcr(translation: Translation) -> u64 {
         Translation::Hash => both,
     }
 }
+
+/// The latest time of a partition that a machine goes on with, whose own time base goes there: three centuries at 512
+/// MHz. Nothing that is added to it wraps.
+const GUEST_TIME_MAX: u64 = 1 << 62;
+
+/// Program priority in PPR, and the one that only a hypervisor gives itself.
+const PRIORITY: Field = Field::new(11, 13);
+const PRIORITY_HYPERVISOR: u64 = 7;
 
 /// An image that is there, as far as it can be seen at once.
 #[derive(Debug)]
@@ -131,10 +139,19 @@ fn words<const N: usize>(node: &FdtNode<'_>, name: &'static str) -> Result<[u64;
 fn list(node: &FdtNode<'_>, name: &'static str) -> Result<Vec<u64>, ImageError> {
     let property = node.property(name).ok_or(ImageError::Property(name))?;
     let (words, rest) = property.value().as_chunks::<8>();
-    match rest {
-        [] => Ok(words.iter().map(|word| u64::from_be_bytes(*word)).collect()),
-        _ => Err(ImageError::Property(name)),
+    if !rest.is_empty() {
+        return Err(ImageError::Property(name));
     }
+    let mut list = room_for(words.len())?;
+    list.extend(words.iter().map(|word| u64::from_be_bytes(*word)));
+    Ok(list)
+}
+
+/// An empty list with room for so many, if the heap has that: an image may ask for much of it.
+fn room_for<T>(count: usize) -> Result<Vec<T>, ImageError> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(count).map_err(|_| ImageError::from(HalError::OutOfTables))?;
+    Ok(room)
 }
 
 fn word(node: &FdtNode<'_>, name: &'static str) -> Result<u64, ImageError> {
@@ -176,7 +193,8 @@ impl Image {
         read(hal, file.start, &mut header)?;
         let bytes = manifest_bytes(header, file.bytes.min(MANIFEST_BYTES_MAX));
         let bytes = bytes.map_err(|_| ImageError::NotAnImage)?;
-        let mut manifest = vec![0; bytes as usize];
+        let mut manifest = room_for(bytes as usize)?;
+        manifest.resize(bytes as usize, 0);
         read(hal, file.start, &mut manifest)?;
         let tree = Fdt::new(&manifest).map_err(|_| ImageError::NotAnImage)?;
         let root = tree.root();
@@ -208,7 +226,11 @@ impl Image {
     /// # Errors
     /// [`ImageError::Property`].
     pub fn guest_time(&self) -> Result<u64, ImageError> {
-        word(&self.root()?, GUEST_TIME)
+        let time = word(&self.root()?, GUEST_TIME)?;
+        if time > GUEST_TIME_MAX {
+            return Err(ImageError::Property(GUEST_TIME));
+        }
+        Ok(time)
     }
 }
 
@@ -247,7 +269,11 @@ pub fn load<H: Memory + Platform>(
         let bytes_log2 = u32::try_from(bytes_log2).ok().filter(|log2| (12..=36).contains(log2));
         let bytes_log2 = bytes_log2.ok_or(ImageError::Property(PROCESS_TABLE))?;
         let address = GuestRealAddress(base);
-        let is_its = partition.memory.real(address, 1 << bytes_log2).is_some();
+        let has_one = match partition.translation() {
+            Translation::Radix => true,
+            Translation::Hash => false,
+        };
+        let is_its = has_one && partition.memory.real(address, 1 << bytes_log2).is_some();
         if !is_its || !address.is_aligned(bytes_log2) {
             return Err(ImageError::Property(PROCESS_TABLE));
         }
@@ -258,8 +284,11 @@ pub fn load<H: Memory + Platform>(
     let ran = word(&root, RAN)?;
     partition.ran_before = ran;
     partition.time_limit = partition.time_limit.map(|limit| limit.saturating_sub(ran));
-    let line = root.property(UNFINISHED_LINE).ok_or(ImageError::Property(UNFINISHED_LINE))?;
-    partition.unfinished_line = line.value().to_vec();
+    let held = root.property(UNFINISHED_LINE).ok_or(ImageError::Property(UNFINISHED_LINE))?;
+    if !line::is_unfinished(held.value()) {
+        return Err(ImageError::Property(UNFINISHED_LINE));
+    }
+    partition.unfinished_line = held.value().to_vec();
     fill(partition, hal, &list(&root, PIECES)?, image.memory)?;
     match partition.translation() {
         Translation::Radix => {}
@@ -372,6 +401,10 @@ fn vcpu<H: Memory + Platform>(
         place.copy_from_slice(&words);
         registers.segments = Some(segments);
     }
+    let ppr = &mut registers.supervisor.ppr;
+    if PRIORITY.get(*ppr) == PRIORITY_HYPERVISOR {
+        *ppr = PRIORITY_MEDIUM;
+    }
     registers.supervisor.psscr = registers.supervisor.psscr & psscr::PRIVILEGED | psscr::WITHHELD;
     let mut vcpu = Vcpu::new(id, registers);
     vcpu.demanded = demanded;
@@ -389,6 +422,9 @@ fn vcpu<H: Memory + Platform>(
         _ => return Err(ImageError::Property(STATE)),
     };
     if let Some(address) = if_there(node, AREA, word)?.map(GuestRealAddress) {
+        if !is_area(address, AREA_BYTES) {
+            return Err(ImageError::Property(AREA));
+        }
         let real = partition.memory.filled(hal, address, AREA_BYTES)?;
         let window = hal.pin_window(id, real, AREA_BYTES)?;
         vcpu.vpa.set_area(address, window, false);
@@ -397,12 +433,18 @@ fn vcpu<H: Memory + Platform>(
         let address = GuestRealAddress(address);
         let bytes = entries.checked_mul(LOG_ENTRY_BYTES);
         let is_its = bytes.is_some_and(|bytes| partition.memory.real(address, bytes).is_some());
-        if entries == 0 || !is_its {
+        if entries == 0 || !is_its || address.0 == 0 || !vcpu.vpa.has_area() {
             return Err(ImageError::Property(LOG));
         }
         vcpu.vpa.log = Some(Log { address, entries, next });
     }
-    vcpu.vpa.shadow = if_there(node, SHADOW, word)?.map(GuestRealAddress);
+    if let Some(address) = if_there(node, SHADOW, word)?.map(GuestRealAddress) {
+        let is_its = partition.memory.real(address, SHADOW_BYTES).is_some();
+        if !is_its || !is_place(address, SHADOW_BYTES) || !vcpu.vpa.has_area() {
+            return Err(ImageError::Property(SHADOW));
+        }
+        vcpu.vpa.shadow = Some(address);
+    }
     partition.vcpus.push(vcpu);
     Ok(next)
 }

@@ -7,10 +7,12 @@ use std::vec::Vec;
 use arch::address::{GuestRealAddress, RealAddress};
 use arch::bundle::Translation;
 use arch::hash::EntryForm;
-use arch::image::{ENTRIES, LPCR, PROCESS_TABLE, SEGMENTS};
+use arch::image::{
+    AREA as AREA_PROPERTY, ENTRIES, GUEST_TIME, LOG, LPCR, PROCESS_TABLE, SEGMENTS, UNFINISHED_LINE,
+};
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
-use arch::registers::{lpcr, psscr};
+use arch::registers::{lpcr, monitor, psscr};
 use proptest::prelude::proptest;
 
 use super::{Image, ImageError, Saved, Suspension, ahead, begin, load, obstacle, save_piece};
@@ -23,7 +25,7 @@ use crate::life::progress::Progress;
 use crate::memory::Range;
 use crate::partition::Partition;
 use crate::vcpu::Vcpu;
-use crate::vcpu::registers::{Registers, Segments, VERSION};
+use crate::vcpu::registers::{PRIORITY_MEDIUM, Registers, Segments, VERSION};
 use crate::vcpu::vpa::{AREA_BYTES, Log};
 use crate::vcpu_id::VcpuId;
 
@@ -43,6 +45,7 @@ fn vcpu(id: u32, seed: &mut u64) -> Vcpu<Fake> {
     let mut registers = Registers::started(GuestRealAddress(0), 0, 0);
     registers.visit(&mut |_, values| values.iter_mut().for_each(|value| *value = number(seed)));
     registers.supervisor.psscr = psscr::WITHHELD | 0x3;
+    registers.supervisor.ppr = PRIORITY_MEDIUM;
     Vcpu::new(VcpuId(id), registers)
 }
 
@@ -83,7 +86,7 @@ fn at_rest(hal: &Fake) -> Partition<Fake> {
     let window = hal.pin_window(VcpuId(6), real, AREA_BYTES).unwrap();
     partition.vcpus[1].vpa.set_area(VPA, window, false);
     partition.vcpus[1].vpa.log = Some(Log { address: VPA, entries: 3, next: 8 });
-    partition.vcpus[2].vpa.shadow = Some(VPA);
+    partition.vcpus[1].vpa.shadow = Some(VPA);
     partition.suspension =
         Some(Suspension { area: AREA, frequency: MHZ, processor: "POWER9", bytes: 0 });
     partition
@@ -347,6 +350,73 @@ fn property<'a>(image: &'a mut [u8], name: &str, value: &[u8]) -> &'a mut [u8] {
     };
     let place = (12..image.len()).find(begins);
     &mut image[place.unwrap_or_else(|| panic!("no {name} of that value"))..][..value.len()]
+}
+
+/// What a partition cannot give itself it does not get by an image, nor does anybody else lose by it.
+#[test]
+fn what_no_partition_could_have_is_refused_by_its_name() {
+    let (image, _) = suspended();
+    let refused = |name: &'static str, old: &[u64], new: &[u64]| {
+        let mut image = image.clone();
+        let bytes = |words: &[u64]| -> Vec<u8> {
+            words.iter().flat_map(|word| word.to_be_bytes()).collect()
+        };
+        property(&mut image, name, &bytes(old)).copy_from_slice(&bytes(new));
+        go_on(&image, |_| {}).err()
+    };
+    let area = VPA.0;
+    assert_eq!(refused(AREA_PROPERTY, &[area], &[area]), None);
+    // Not at a cache line, over a page's end, at 0.
+    for wrong in [area + 8, 0x3_0E00, 0] {
+        let error = Some(ImageError::Property(AREA_PROPERTY));
+        assert_eq!(refused(AREA_PROPERTY, &[area], &[wrong]), error, "{wrong:#x}");
+    }
+    let log = [area, 3, 8];
+    for wrong in [[area, 0, 8], [0, 3, 8], [area, u64::MAX, 8], [MEMORY.bytes, 3, 8]] {
+        assert_eq!(refused(LOG, &log, &wrong), Some(ImageError::Property(LOG)), "{wrong:x?}");
+    }
+    // The machine's time base goes there, and nothing that is added to it wraps.
+    let time = refused(GUEST_TIME, &[NOW], &[1 << 62]);
+    assert_eq!(time, None);
+    for wrong in [(1 << 62) + 1, u64::MAX, 0u64.wrapping_sub(1 << 24)] {
+        let error = Some(ImageError::Property(GUEST_TIME));
+        assert_eq!(refused(GUEST_TIME, &[NOW], &[wrong]), error, "{wrong:#x}");
+    }
+    // A line of its own begins with its name; one of the hypervisor's, or a record, would have to begin another.
+    for wrong in [*b"hal\nf a", *b"\nalf  a", *b"hal\x17f a"] {
+        let mut image = image.clone();
+        let old = b"half a";
+        property(&mut image, UNFINISHED_LINE, old).copy_from_slice(&wrong[..old.len()]);
+        let error = go_on(&image, |_| {}).err();
+        assert_eq!(error, Some(ImageError::Property(UNFINISHED_LINE)), "{wrong:?}");
+    }
+    // The priority that only a hypervisor gives itself is medium.
+    let mut image = image.clone();
+    let ppr = property(&mut image, "ppr", &PRIORITY_MEDIUM.to_be_bytes());
+    ppr.copy_from_slice(&(7u64 << 50).to_be_bytes());
+    let (_, partition, _) = go_on(&image, |_| {}).unwrap();
+    let priorities = partition
+        .vcpus
+        .iter()
+        .map(|vcpu| vcpu.registers.as_ref().map(|registers| registers.supervisor.ppr));
+    assert!(priorities.into_iter().all(|ppr| ppr == Some(PRIORITY_MEDIUM)));
+}
+
+#[test]
+fn a_sleeper_with_an_alert_of_its_monitor_is_awake() {
+    let hal = Fake::new(0x40_0000);
+    let mut partition = at_rest(&hal);
+    partition.on_demand |= Facility::Pm.bit();
+    let mut demanded = Demanded::default();
+    assert!(demanded.give(Facility::Pm));
+    demanded.monitor.mmcr0 = monitor::FC | monitor::PMAO;
+    partition.vcpus[2].demanded = Some(demanded.into());
+    begin(&mut partition, &hal, NOW, 0).unwrap();
+    let bytes = partition.suspension.unwrap().bytes as usize;
+    let image = hal.memory.borrow()[AREA.start.0 as usize..][..bytes].to_vec();
+    let (_, _, next) =
+        go_on(&image, |partition| partition.on_demand |= Facility::Pm.bit()).unwrap();
+    assert_eq!(next[2], Next::Ready);
 }
 
 #[test]

@@ -5,14 +5,16 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use arch::image::{
-    AREA, CLOCK_OFFSET, COMPATIBLE, ENTRIES, FACILITIES, FILE_BYTES, FREQUENCY, GUEST_TIME, LOG,
-    LPCR, MANIFEST_BYTES_MAX, MEMORY_BYTES, NAME, PIECE_BYTES, PIECES, PROCESS_TABLE, PROCESSOR,
-    RAN, RECORDS, SEGMENTS, SHADOW, STATE, TRANSLATION, UNFINISHED_LINE, USED, VCPU,
+    AREA, CLOCK_OFFSET, COMPATIBLE, ENTRIES, ENTRY_DOUBLEWORDS, FACILITIES, FILE_BYTES, FREQUENCY,
+    GUEST_TIME, LOG, LPCR, MANIFEST_BYTES_MAX, MEMORY_BYTES, NAME, PIECE_BYTES, PIECES,
+    PROCESS_TABLE, PROCESSOR, RAN, RECORDS, SEGMENTS, SHADOW, STATE, TRANSLATION, UNFINISHED_LINE,
+    USED, VCPU,
 };
 use arch::vcpus::activity;
 
 use super::Suspension;
-use crate::boot::flat_tree::FlatTree;
+use crate::boot::flat_tree::{FlatTree, Words};
+use crate::facilities::Demanded;
 use crate::guest_memory::{AccessError, GuestMemory, Kind, SMALL_LOG2, pieces};
 use crate::hal::{Maps, Memory, Platform, Window, Windows};
 use crate::life::activity::Activity;
@@ -22,7 +24,7 @@ use crate::memory::Range;
 use crate::partition::Partition;
 use crate::partition::load::COPY_BYTES;
 use crate::vcpu::Vcpu;
-use crate::vcpu::registers::{Registers, VERSION};
+use crate::vcpu::registers::{Registers, Segments, VERSION};
 
 const _: () = assert!(PIECE_BYTES == 1 << SMALL_LOG2, "memory is given in such pieces");
 
@@ -54,7 +56,9 @@ pub fn begin<H: Memory + Platform>(
     let given = bits(&partition.memory);
     let memory_bytes =
         PIECE_BYTES * given.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
-    let (mut manifest, place) = manifest(partition, &suspension, now, ran, &given);
+    let room = room(partition, &given);
+    let tree = FlatTree::with_room(room).ok_or(LoadError::NoHeap(room))?;
+    let (mut manifest, place) = manifest(tree, partition, &suspension, now, ran, &given);
     if manifest.len() as u64 > MANIFEST_BYTES_MAX {
         return Err(LoadError::ManifestLength(manifest.len()));
     }
@@ -80,15 +84,34 @@ fn bits<H: Memory>(memory: &GuestMemory<H>) -> Vec<u64> {
     bits
 }
 
-/// What is told of it, and where in that the length of the image belongs.
+/// Bytes that suffice for what is told of it: how many there are is the partition's to say, by its entries.
+fn room<H: Memory>(partition: &Partition<H>, given: &[u64]) -> usize {
+    /// Of the root's properties, and of the names of all.
+    const ROOT_BYTES: usize = 0x4000;
+    /// A register is a property, with a head of its own, and a name.
+    const PER_REGISTER: usize = 4;
+    let vcpu = size_of::<Registers>() + size_of::<Demanded>() + size_of::<Segments>();
+    let entries = match partition.memory.kind() {
+        Kind::Radix => 0,
+        Kind::Hash(table) => table.written::<H>().count(),
+    };
+    let texts = partition.name.len() + partition.unfinished_line.len();
+    ROOT_BYTES
+        + texts
+        + size_of_val(given)
+        + entries * ENTRY_DOUBLEWORDS * size_of::<u64>()
+        + partition.vcpus.len() * PER_REGISTER * vcpu
+}
+
+/// What is told of it, in a tree that has the room, and where in that the length of the image belongs.
 fn manifest<H: Memory>(
+    mut tree: FlatTree,
     partition: &mut Partition<H>,
     suspension: &Suspension,
     now: u64,
     ran: u64,
     given: &[u64],
 ) -> (Vec<u8>, usize) {
-    let mut tree = FlatTree::with_capacity(PIECE_BYTES as usize);
     tree.add("compatible", COMPATIBLE);
     let place = tree.add(FILE_BYTES, &0u64);
     tree.add(NAME, partition.name.as_str());
@@ -108,8 +131,8 @@ fn manifest<H: Memory>(
         Kind::Radix => {}
         Kind::Hash(table) => {
             let entries =
-                table.written::<H>().flat_map(|(slot, [first, second])| [slot, first, second]);
-            tree.add(ENTRIES, &words(&entries.collect::<Vec<_>>())[..]);
+                || table.written::<H>().flat_map(|(slot, [first, second])| [slot, first, second]);
+            tree.add(ENTRIES, &Words(entries));
         }
     }
     tree.add(FACILITIES, &partition.on_demand);
@@ -130,7 +153,9 @@ fn add_vcpu<H: Windows>(tree: &mut FlatTree, vcpu: &mut Vcpu<H>) {
         // A `stop` may end without a reason.
         Activity::Ready | Activity::Paused { .. } => activity::READY,
         // It was interrupted when it could not be woken any more.
-        Activity::Ceded { .. } if vcpu.presentation.is_pending() => activity::READY,
+        Activity::Ceded { .. } if vcpu.presentation.is_pending() || vcpu.is_alerted() => {
+            activity::READY
+        }
         Activity::Ceded { .. } => activity::CEDED,
         Activity::AwaitsProd => activity::AWAITS_PROD,
         Activity::Running { .. } => unreachable!("its partition is at rest"),
