@@ -115,8 +115,8 @@ pub struct RunArguments {
     /// How to print the figures; docs/json.md describes the JSON, which has the ledger and every check.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Run on the machine of this name (power9, power8) or description instead of the experiment's; what the experiment says
-    /// of topology and memory stays.
+    /// Run on the machine of this name (power9, power8) or description instead of the experiment's. One that comes with
+    /// the command has the topology and the memory that the experiment asks for.
     #[arg(long, value_name = "MACHINE")]
     pub machine: Option<PathBuf>,
     /// Give a value of the machine's description this number or word, such as scoreboard=0; you can give several. With

@@ -41,6 +41,11 @@ impl Default for MachineFile {
     }
 }
 
+/// What `name` is, if it is no file's.
+fn word(name: &Path) -> Option<&str> {
+    name.to_str().filter(|_| name.extension().is_none() && !name.exists())
+}
+
 impl MachineFile {
     /// The description with this name, or `None` if none comes with the command.
     #[must_use]
@@ -79,12 +84,22 @@ impl MachineFile {
     /// # Errors
     /// [`Failure`] if there is neither.
     pub fn named(name: &Path, files: &Files) -> Result<Self, Failure> {
-        let word = name.to_str().filter(|_| name.extension().is_none() && !name.exists());
-        match word.map(|word| Self::built_in(word).ok_or(word)) {
+        match word(name).map(|word| Self::built_in(word).ok_or(word)) {
             None => Self::read(name, files),
             Some(Ok(machine)) => Ok(machine),
             Some(Err(word)) => Err(Failure::input("--machine", Self::unknown(word))),
         }
+    }
+
+    /// The machine of this name in the place of an experiment's, with the topology and the memory that the experiment
+    /// gives that, or in the user's own file of it, which has its own.
+    ///
+    /// # Errors
+    /// As [`MachineFile::named`].
+    pub fn instead_of(self, name: &Path, files: &Files) -> Result<Self, Failure> {
+        let other = Self::named(name, files)?;
+        let Self { memory, topology, .. } = self;
+        Ok(if word(name).is_some() { Self { memory, topology, ..other } } else { other })
     }
 
     /// Fails if there is no timing model of the machine's processor.
@@ -114,14 +129,6 @@ impl MachineFile {
     #[must_use]
     pub fn with_topology(self, topology: [u32; 3], place: impl Into<String>) -> Self {
         Self { topology: Some((topology, place.into())), ..self }
-    }
-
-    /// The same machine with as much memory and the topology that a file or an option gives `other`, where one does.
-    #[must_use]
-    pub fn shaped_as(self, other: &Self) -> Self {
-        let memory = other.memory.clone().or(self.memory);
-        let topology = other.topology.clone().or(self.topology);
-        Self { memory, topology, ..self }
     }
 
     /// The same machine with these values of its description, as `--set` gives them, or who else it is.
@@ -189,5 +196,27 @@ impl MachineFile {
                 Failure::in_line(&self.place, line, text)
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::MachineFile;
+    use crate::size::Size;
+    use crate::user_file::Files;
+
+    #[test]
+    fn a_machine_of_ours_has_the_shape_of_the_one_in_whose_place_it_is() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../machines/power8.toml");
+        for (name, topology, gib) in [("power8", (1, 2, 4), 6), (file, (1, 1, 1), 2)] {
+            let asked = MachineFile::default().with_topology([1, 2, 4], "topology");
+            let asked = asked.with_memory(Size(6 << 30), "memory");
+            let machine = asked.instead_of(Path::new(name), &Files::default()).unwrap();
+            let described = machine.describe().unwrap();
+            assert_eq!(described.name(), "power8");
+            assert_eq!((described.topology(), described.memory_bytes()), (topology, gib << 30));
+        }
     }
 }

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use arch::processor::Processor;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 use simulator::description::Description;
@@ -49,6 +50,9 @@ pub struct Report {
     steps: Option<Saved>,
     #[serde(skip)]
     question: String,
+    /// Of which processor others published figures, if that is not the machine's.
+    #[serde(skip)]
+    published_of: Option<Processor>,
     /// Why lines of a ledger cannot go.
     #[serde(skip)]
     reasons: Vec<Reason>,
@@ -128,6 +132,8 @@ impl Report {
             ledger: BTreeMap::new(),
             steps: None,
             question: experiment.question.clone(),
+            published_of: Some(experiment.published_of)
+                .filter(|processor| *processor != description.processor()),
             reasons: experiment.reasons.clone(),
         }
     }
@@ -365,8 +371,10 @@ impl Report {
     /// What others published, and how our figures stand to it, variant by variant.
     fn published(&self) -> String {
         let mut text = String::new();
+        let of = self.published_of.map(|processor| format!(" of a {processor}"));
+        let of = of.unwrap_or_default();
         for row in self.rows.iter().filter(|row| !row.published.is_empty()) {
-            text.push_str(&format!("\npublished, and {} as a part of it\n", row.variant));
+            text.push_str(&format!("\npublished{of}, and {} as a part of it\n", row.variant));
             for published in &row.published {
                 let Published { value, what, source, .. } = published;
                 let percent = row.value.number() / value * 100.0;

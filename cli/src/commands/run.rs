@@ -7,7 +7,6 @@ use lab::checks::Checks;
 use lab::experiment::{Experiment, Variant};
 use lab::failure;
 use lab::ledger::export;
-use lab::machine_file::MachineFile;
 use lab::metric::{Measured, Per};
 use lab::report::Report;
 use lab::setting::{self, Given, Setting};
@@ -29,7 +28,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let files = Files::new(INTERRUPTION);
     let mut experiment = Experiment::named(&arguments.experiment, &files)?;
     if let Some(path) = &arguments.machine {
-        experiment.machine = MachineFile::named(path, &files)?.shaped_as(&experiment.machine);
+        experiment.machine = experiment.machine.instead_of(path, &files)?;
     }
     let (several, one): (Vec<_>, Vec<_>) =
         arguments.set.iter().cloned().partition(Setting::is_several);

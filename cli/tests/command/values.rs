@@ -52,6 +52,20 @@ fn an_experiment_runs_by_its_name_with_one_variant_and_a_value_of_ones_own() {
     assert_eq!(cycles(&of_file, "immediate-translated").to_bits(), after.to_bits());
 }
 
+/// The figures of others stand beside, and are not this machine's.
+#[test]
+fn published_figures_are_said_to_be_of_another_processor() {
+    let folder = Folder::new();
+    for (options, expected) in [
+        ("", "published, and immediate-real as a part of it"),
+        (" --machine power8", "published of a POWER9, and immediate-real as a part of it"),
+    ] {
+        let line = format!("run null-hypercall --variant immediate-real --values-only{options}");
+        let text = printed(&run(&folder, &line)).to_owned();
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
 #[test]
 fn a_loss_is_against_the_variant_that_a_variant_names() {
     let folder = Folder::new();

@@ -1,6 +1,6 @@
 //! random-access: HPC Challenge's RandomAccess over a table that a small kernel maps when it is touched, through the
-//! manager of superpages. For a partition with a hashed page table, or as a kernel of its own (`random-access-bare`), which
-//! can also map it whole before the first access, and use several hardware threads.
+//! manager of superpages. For a partition with a hashed page table, or as a kernel of its own (`random-access-bare`),
+//! which can also map it whole before the first access, and use several hardware threads.
 //!
 //! | argument | what it does |
 //! |---|---|

@@ -18,8 +18,8 @@ const SEGMENT_INDEX: u64 = 2;
 const MOST_MIB: u64 = 4096;
 /// Privileged state reads and writes, nothing is executed, and the processor has nothing to note.
 const ATTRIBUTES: u64 = second::M | second::N | second::R | second::C;
-/// Threads may lose each other's updates. HPC Challenge takes one wrong word in a hundred of the table; here it is one in as
-/// many updates.
+/// Threads may lose each other's updates. HPC Challenge takes one wrong word in a hundred of the table; here it is one
+/// in as many updates.
 const WRONG_IN: u64 = 100;
 
 /// What all threads do.

@@ -162,8 +162,8 @@ impl Partition {
         end.min(self.number("memory", end >> 20) << 20)
     }
 
-    /// Memory of a machine beyond its first GiB, where firmware is, that nobody has: so many bytes from a multiple of 16
-    /// MiB on. The kernel has no page there.
+    /// Memory of a machine beyond its first GiB, where firmware is, that nobody has: so many bytes from a multiple of
+    /// 16 MiB on. The kernel has no page there.
     #[cfg(feature = "bare")]
     #[must_use]
     pub fn memory_beyond(&self, bytes: u64) -> Option<u64> {

@@ -1,7 +1,7 @@
 //! A hashed page table of the kernel's own, where it runs bare.
 //!
-//! Callers write entries in ISA 2.07's form, as they do for H_ENTER; POWER9's is another. One hardware thread of the kernel
-//! changes entries, by nobody's leave, so that these have no locks. Broadcast invalidations are as the
+//! Callers write entries in ISA 2.07's form, as they do for H_ENTER; POWER9's is another. One hardware thread of the
+//! kernel changes entries, by nobody's leave, so that these have no locks. Broadcast invalidations are as the
 //! architecture wants them: what the errata of some POWER9s ask for besides (`docs/facts/power9-translation.md#errata`)
 //! concerns other hardware threads, and is not done.
 

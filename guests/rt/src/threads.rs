@@ -1,5 +1,5 @@
-//! The machine's other hardware threads, where a payload is a kernel of its own: each executes a function once, and goes
-//! back to firmware.
+//! The machine's other hardware threads, where a payload is a kernel of its own: each executes a function once, and
+//! goes back to firmware.
 
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 

@@ -66,8 +66,9 @@ impl Place {
                 if path.is_file() {
                     return Ok(path);
                 }
-                let text = "there is no such image; make it with `cargo xtask images` if it is one of ours, or with `cargo xtask linux --kvm` in the repository, or run \
-                    other variants with --variant";
+                let text = "there is no such image; make it with `cargo xtask images` if it is one of ours, or with \
+                    `cargo xtask linux --kvm` in the repository (kvm-powernv-...: `--kvm-powernv`), or run other \
+                    variants with --variant";
                 Err(Failure::input(path.display(), text))
             }
         }

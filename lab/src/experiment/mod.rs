@@ -13,6 +13,7 @@ use std::path::Path;
 use arch::bundle::{VCPUS_MAX, WEIGHT_MAX};
 use arch::interrupt::Vector;
 use arch::marker::Region;
+use arch::processor::Processor;
 use serde::Deserialize;
 use simulator::ledger::Cause;
 use simulator::trace::Counts;
@@ -397,6 +398,8 @@ pub struct Experiment {
     pub per: Per,
     /// What others published.
     pub published: Vec<Published>,
+    /// Of which processor: that of the experiment's own machine.
+    pub published_of: Processor,
     /// The payload's symbols and code, if its file has them.
     pub program: Program,
     /// At least one.
@@ -711,6 +714,7 @@ impl Experiment {
             None => machine,
             Some(memory) => machine.with_memory(*memory.get_ref(), file.place(memory.span())),
         };
+        let published_of = machine.describe()?.processor();
         let published = contents.published.into_iter();
         let per = contents.per.into_inner();
         let published =
@@ -723,6 +727,7 @@ impl Experiment {
             machine,
             per,
             published,
+            published_of,
             program,
             variants,
             steps,

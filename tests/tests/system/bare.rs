@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use lab::comparison::Transcript;
 use lab::interruption::Interruption;
+use lab::size::Size;
 use lab::system::{Exit, System};
 use lab::{on_qemu, on_simulator};
 use simulator::oracle::page_sizes::PageSizes;
@@ -96,6 +97,56 @@ fn a_kernel_with_a_page_table_of_its_own_finds_the_same_on_both_machines() {
                 assert_eq!(said_on_qemu(&system), ours, "{way}");
             }
         }
+    }
+}
+
+/// A table that is mapped beforehand, in pages of each size, and updated by several threads at a time.
+#[test]
+fn threads_update_a_table_that_is_mapped_beforehand_on_both_machines() {
+    let file = "experiments/random-access-pages.toml";
+    for (pages, is_power8) in [(4, false), (64, true), (16384, false), (16384, true)] {
+        let (_, mut system) = systems(file).into_iter().next().expect("a variant");
+        if is_power8 {
+            system = on_power8(system);
+            let machine = system.machine.with_topology([1, 1, 4], "topology");
+            system.machine = machine.with_memory(Size(4 << 30), "memory");
+        }
+        system.arguments = format!("pages={pages} table=32 threads=4 updates=4096 page_table=32");
+        let expected = format!(
+            "random-access: 32 MiB in pages of {pages} KiB, 4096 updates by 4 threads, at most 1 % wrong"
+        );
+        assert_eq!(said_on_ours(&system)[0], expected);
+        assert_eq!(said_on_qemu(&system)[0], expected);
+    }
+}
+
+/// What is asked for may be nonsense, or more than the machine has, which the kernel says.
+#[test]
+fn a_kernel_says_what_is_wrong_with_pages_and_threads() {
+    let file = "experiments/random-access-pages.toml";
+    for (arguments, reason) in [
+        ("pages=5", "pages=5: 4, 64 or 16384 KiB were expected"),
+        ("pages=4 table=48", "table=48: a power of two from 16 to 4096 was expected"),
+        ("pages=4 table=8192", "table=8192: a power of two from 16 to 4096 was expected"),
+        ("pages=4 threads=3", "threads=3: a power of two to 32 was expected"),
+        ("pages=4 threads=8", "threads=8: the machine has 4"),
+        ("pages=4 updates=100", "updates=100: a multiple of 128 was expected"),
+        ("pages=4 page_table=3", "page_table=3: a power of two was expected"),
+        ("pages=4 page_table=1024", "bytes are too few for the program and its page table"),
+        ("pages=4 table=1024 page_table=1", "page_table=MiB makes it larger"),
+        ("pages=4 table=4096 page_table=64", "the machine has no such memory beyond its first GiB"),
+    ] {
+        let (_, mut system) = systems(file).into_iter().next().expect("a variant");
+        system.arguments = arguments.to_owned();
+        if arguments.contains("table=4096") {
+            system.machine = system.machine.with_memory(Size(4 << 30), "memory");
+        }
+        let mut machine =
+            on_simulator::start(&system).unwrap_or_else(|failure| panic!("{failure}"));
+        let exit = on_simulator::run(&mut machine, &mut PageSizes::default(), |_| Ok(()));
+        assert_eq!(exit.unwrap_or_else(|failure| panic!("{failure}")), Exit::PoweredOff);
+        let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
+        assert!(console.contains(reason), "{arguments}: {console}");
     }
 }
 

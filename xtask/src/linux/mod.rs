@@ -126,9 +126,9 @@ pub(crate) struct Arguments {
     /// with Debian's QEMU and a guest that is idle. Then let that QEMU boot Linux as a guest of KVM's on both.
     #[arg(long, conflicts_with_all = ["boot", "kernel", "guest"])]
     kvm: bool,
-    /// Compile Debian's source of that kernel as Linux's powernv_defconfig has it, with transactions, make it and its KVM
-    /// HV into images for `powervisor run kvm-facilities`, and let guests of it make their calls on our machine and on
-    /// QEMU. It takes some TIME minutes the first time.
+    /// Compile Debian's source of that kernel as Linux's powernv_defconfig has it, with transactions, make it and its
+    /// KVM HV into images for `powervisor run kvm-facilities`, and let guests of it make their calls on our machine and
+    /// on QEMU. It takes some 15 minutes the first time.
     #[arg(long, conflicts_with_all = ["boot", "kernel", "guest", "kvm"])]
     kvm_powernv: bool,
     /// Boot Debian 12's kernel on our machine and on QEMU, as POWER9 and as POWER8, and let Debian's kexec-tools start
