@@ -87,6 +87,8 @@ pub struct Fake {
     pub engine: RefCell<Vec<Command>>,
     /// It has not done what it was told last.
     pub is_engine_at_work: Cell<bool>,
+    /// An alert of the performance monitor comes as soon as somebody has looked for one.
+    pub alerts_later: Cell<bool>,
     /// Instructions that were completed.
     pub completed: Cell<u64>,
     /// Tables that can still be made for it.
@@ -191,6 +193,7 @@ impl Fake {
             forgotten_pages: RefCell::default(),
             engine: RefCell::default(),
             is_engine_at_work: Cell::default(),
+            alerts_later: Cell::new(false),
             completed: Cell::default(),
             logs_left: Cell::new(u64::MAX),
             hash_tables: HashTables::default(),
@@ -508,7 +511,12 @@ impl Facilities for Fake {
     }
 
     fn has_monitor_alert(&self) -> bool {
-        monitor::alerts(self.facilities.borrow().monitor.mmcr0)
+        let mmcr0 = &mut self.facilities.borrow_mut().monitor.mmcr0;
+        let has_alert = monitor::alerts(*mmcr0);
+        if self.alerts_later.take() {
+            *mmcr0 |= monitor::PMAO;
+        }
+        has_alert
     }
 
     fn process(&self) -> u64 {

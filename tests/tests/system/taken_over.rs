@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use lab::on_simulator;
+use lab::system::System;
 use simulator::NoObserver;
 use system_tests::{on_each, system_of};
 
@@ -44,8 +45,8 @@ fn write(path: &Path, code: Code) {
     fs::write(path, image).expect("a file in a folder of our own");
 }
 
-/// What `victim` prints that shares a hardware thread with `other`, on each of these machines and with each policy.
-fn said(other: Code, victim: Code, machines: &[&str], keys: &str) {
+/// Two partitions that share the one hardware thread of a machine, each for so many microseconds at most.
+fn beside(other: Code, victim: Code, limit: u32, keys: &str, rest: &str) -> System {
     let folder = tempfile::tempdir().expect("a folder of our own");
     let [other_path, victim_path] = ["other", "victim"].map(|name| folder.path().join(name));
     write(&other_path, other);
@@ -53,26 +54,36 @@ fn said(other: Code, victim: Code, machines: &[&str], keys: &str) {
     let partition = |name: &str, path: &Path| {
         format!(
             "[[partition]]\nname = \"{name}\"\npayload = \"{}\"\nmemory = \"16 MiB\"\nvcpus = 1\n\
-             time_limit_us = 6000\n{keys}",
+             time_limit_us = {limit}\n{keys}",
             path.display()
         )
     };
-    let mut all = Vec::new();
-    for machine in machines {
-        for registers in ["owned", "released"] {
-            all.push(format!(
-                "slice_us = 50\npolicy = {{ registers = \"{registers}\" }}\n{}{}[machine]\ndescription = \"{machine}\"\n",
-                partition("other", &other_path),
-                partition("victim", &victim_path)
-            ));
+    let both = [partition("other", &other_path), partition("victim", &victim_path)].concat();
+    system_of(&format!("slice_us = 50\n{both}{rest}"))
+}
+
+/// Runs them to their end: what the victim has printed is right. How many instructions that took.
+fn run(system: &System) -> u64 {
+    let mut machine = on_simulator::start(system).unwrap_or_else(|failure| panic!("{failure}"));
+    machine.run(u64::MAX, &mut NoObserver);
+    let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
+    assert!(console.contains("[victim] K"), "{console}");
+    machine.instructions()
+}
+
+/// What the victim prints is right on each of these machines and with each policy.
+fn said(other: Code, victim: Code, machines: &[&str], keys: &str) {
+    let with = |registers| {
+        move |machine: &&str| {
+            format!(
+                "[policy]\nregisters = \"{registers}\"\n[machine]\ndescription = \"{machine}\"\n"
+            )
         }
-    }
-    on_each(all, |text| {
-        let mut machine =
-            on_simulator::start(&system_of(&text)).unwrap_or_else(|failure| panic!("{failure}"));
-        machine.run(u64::MAX, &mut NoObserver);
-        let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
-        assert!(console.contains("[victim] K"), "{text}{console}");
+    };
+    let all =
+        ["owned", "released"].iter().flat_map(|registers| machines.iter().map(with(registers)));
+    on_each(all.collect(), |rest| {
+        run(&beside(other, victim, 6000, keys, &rest));
     });
 }
 
@@ -194,4 +205,52 @@ fn an_alert_of_the_vcpu_before_is_no_event_of_the_next_one() {
         PRINTS_WRONG,
     ];
     said(OTHER, VICTIM, &["power9", "power8"], "performance_monitor = true\n");
+}
+
+/// A partition that is over leaves an alert, which nobody takes. The thread waits all the same.
+#[test]
+fn an_alert_that_nobody_takes_keeps_no_thread_awake() {
+    const LEAVES_ALERT: Code = &[(
+        0,
+        &[
+            0x3CE0_8000, // lis r7, FC
+            0x60E7_0080, // ori r7, r7, PMAO
+            0x7CFB_C3A6, // mtspr MMCR0, r7
+            0x4800_0000, // b .
+        ],
+    )];
+    const LEAVES_NONE: Code = &[(
+        0,
+        &[
+            0x3CE0_8000, // lis r7, FC
+            0x60E7_0000, // ori r7, r7, 0
+            0x7CFB_C3A6, // mtspr MMCR0, r7
+            0x4800_0000, // b .
+        ],
+    )];
+    const SLEEPER: Code = &[
+        (
+            0,
+            &[
+                0x3D00_0027, // lis r8, 39: 5 ms
+                0x7D16_03A6, // mtspr DEC, r8
+                0x3860_00E0, // li r3, H_CEDE
+                0x4400_0022, // sc 1
+                0x4800_4002, // ba 0x4000
+            ],
+        ),
+        // The decrementer's interrupt.
+        (
+            0x900,
+            &[
+                0x4800_4002, // ba 0x4000
+            ],
+        ),
+        PRINTS,
+    ];
+    let keys = "performance_monitor = true\n";
+    let [with, without] =
+        [LEAVES_ALERT, LEAVES_NONE].map(|other| run(&beside(other, SLEEPER, 1000, keys, "")));
+    // The thread waits for 4 ms, in which it could execute some 15 million.
+    assert!(with < without + 100_000, "{with} instructions, and {without} without the alert");
 }

@@ -192,6 +192,12 @@ mod tests {
     use super::{FlatTree, reserve};
 
     #[test]
+    fn what_the_heap_has_not_is_no_room() {
+        assert!(FlatTree::with_room(1 << 16).is_some());
+        assert!(FlatTree::with_room(isize::MAX as usize).is_none());
+    }
+
+    #[test]
     fn what_is_written_is_read_by_another_reader() {
         // From no capacity: it grows.
         let mut tree = FlatTree::with_capacity(0);

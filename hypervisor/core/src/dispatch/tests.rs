@@ -696,6 +696,32 @@ fn a_vcpu_does_not_pause_nor_cede_while_an_alert_of_its_monitor_waits() {
     }
 }
 
+/// Its counters count on until its registers are in its record.
+#[test]
+fn an_alert_that_comes_as_a_vcpu_falls_asleep_wakes_it() {
+    for departure in [Departure::Paused, Departure::Ceded] {
+        let hal = Fake::new(8 << 20);
+        let turn = Cell::new(0);
+        hal.play(move |hal, guest, _, _| {
+            let now = hal.timebase.get();
+            let vcpu = &mut guest.partition.vcpus[0];
+            let supervisor = &mut vcpu.registers.as_mut().unwrap().supervisor;
+            turn.set(turn.get() + 1);
+            if turn.get() == 1 {
+                supervisor.decrementer_expires = now + 5000;
+                guest.partition.on_demand |= Facility::Pm.bit();
+                use_for_the_first_time(hal, guest, Facility::Pm);
+                hal.alerts_later.set(true);
+                return departure.clone();
+            }
+            assert!(now < 5000, "its decrementer has woken it");
+            OFF
+        });
+        let ended = run(&hal, partitions(&hal, &[1]));
+        assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
+    }
+}
+
 /// While others wait, a `stop` goes to the hypervisor, which gives the hardware thread away meanwhile.
 #[test]
 fn a_vcpu_has_its_stop_while_nobody_waits() {

@@ -12,9 +12,10 @@ use arch::image::{
 };
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
-use arch::registers::{lpcr, monitor, psscr};
+use arch::registers::{lpcr, monitor, ppr, psscr};
 use proptest::prelude::proptest;
 
+use super::write::{bits, room};
 use super::{Image, ImageError, Saved, Suspension, ahead, begin, load, obstacle, save_piece};
 use crate::facilities::Demanded;
 use crate::fake::Fake;
@@ -25,7 +26,7 @@ use crate::life::progress::Progress;
 use crate::memory::Range;
 use crate::partition::Partition;
 use crate::vcpu::Vcpu;
-use crate::vcpu::registers::{PRIORITY_MEDIUM, Registers, Segments, VERSION};
+use crate::vcpu::registers::{Registers, Segments, VERSION};
 use crate::vcpu::vpa::{AREA_BYTES, Log};
 use crate::vcpu_id::VcpuId;
 
@@ -45,7 +46,7 @@ fn vcpu(id: u32, seed: &mut u64) -> Vcpu<Fake> {
     let mut registers = Registers::started(GuestRealAddress(0), 0, 0);
     registers.visit(&mut |_, values| values.iter_mut().for_each(|value| *value = number(seed)));
     registers.supervisor.psscr = psscr::WITHHELD | 0x3;
-    registers.supervisor.ppr = PRIORITY_MEDIUM;
+    registers.supervisor.ppr = ppr::MEDIUM;
     Vcpu::new(VcpuId(id), registers)
 }
 
@@ -251,6 +252,21 @@ fn too_large_a_hashed_page_table_cannot_be_suspended() {
     assert!(obstacle(&of(65 << 20)).unwrap().contains("64 MiB at most"));
 }
 
+/// What is told of a partition takes memory once, which may not be there.
+#[test]
+fn the_room_for_a_manifest_suffices() {
+    let hal = Fake::new(0x40_0000);
+    for mut partition in [at_rest(&hal), hashed(&hal)] {
+        let room = room(&partition, &bits(&partition.memory));
+        begin(&mut partition, &hal, NOW, 0).unwrap();
+        let memory = hal.memory.borrow();
+        // A tree begins with its magic and its length.
+        let length = memory[AREA.start.0 as usize + 4..].first_chunk().unwrap();
+        let length = u32::from_be_bytes(*length) as usize;
+        assert!(length <= room, "{length} of {room}");
+    }
+}
+
 /// It cannot be woken while it is at rest, and nobody wakes it on the other machine.
 #[test]
 fn a_sleeper_that_was_interrupted_meanwhile_is_awake() {
@@ -392,14 +408,14 @@ fn what_no_partition_could_have_is_refused_by_its_name() {
     }
     // The priority that only a hypervisor gives itself is medium.
     let mut image = image.clone();
-    let ppr = property(&mut image, "ppr", &PRIORITY_MEDIUM.to_be_bytes());
-    ppr.copy_from_slice(&(7u64 << 50).to_be_bytes());
+    let priority = property(&mut image, "ppr", &ppr::MEDIUM.to_be_bytes());
+    priority.copy_from_slice(&ppr::PRIORITY.set(0, ppr::HYPERVISOR).to_be_bytes());
     let (_, partition, _) = go_on(&image, |_| {}).unwrap();
     let priorities = partition
         .vcpus
         .iter()
         .map(|vcpu| vcpu.registers.as_ref().map(|registers| registers.supervisor.ppr));
-    assert!(priorities.into_iter().all(|ppr| ppr == Some(PRIORITY_MEDIUM)));
+    assert!(priorities.into_iter().all(|priority| priority == Some(ppr::MEDIUM)));
 }
 
 #[test]

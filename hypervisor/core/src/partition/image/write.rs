@@ -75,7 +75,7 @@ pub fn begin<H: Memory + Platform>(
 }
 
 /// Which pieces of the memory the partition has.
-fn bits<H: Memory>(memory: &GuestMemory<H>) -> Vec<u64> {
+pub(super) fn bits<H: Memory>(memory: &GuestMemory<H>) -> Vec<u64> {
     let units = memory.range.bytes >> SMALL_LOG2;
     let mut bits = vec![0; units.div_ceil(64) as usize];
     for unit in (0..units).filter(|unit| memory.has(*unit)) {
@@ -85,7 +85,7 @@ fn bits<H: Memory>(memory: &GuestMemory<H>) -> Vec<u64> {
 }
 
 /// Bytes that suffice for what is told of it: how many there are is the partition's to say, by its entries.
-fn room<H: Memory>(partition: &Partition<H>, given: &[u64]) -> usize {
+pub(super) fn room<H: Memory>(partition: &Partition<H>, given: &[u64]) -> usize {
     /// Of the root's properties, and of the names of all.
     const ROOT_BYTES: usize = 0x4000;
     /// A register is a property, with a head of its own, and a name.
