@@ -7,6 +7,7 @@ pub mod monitor;
 pub mod mppr;
 pub mod msr;
 pub mod pcr;
+pub mod ppr;
 pub mod psscr;
 pub mod spr;
 pub mod tfmr;

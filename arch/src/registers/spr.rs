@@ -10,7 +10,7 @@
 //! beyond the architecture as in `docs/facts/special-registers.md#registers-of-the-implementation`.
 
 use crate::processor::{Processor, Processors};
-use crate::registers::tfmr;
+use crate::registers::{ppr, tfmr};
 
 /// Who may use one direction of an SPR number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -367,8 +367,7 @@ impl Spr {
             Self::Lpcr => at_power_on.lpcr,
             Self::Hid0 => at_power_on.hid0,
             Self::Rpr => at_power_on.rpr,
-            // Priority medium, field 11:13.
-            Self::Ppr => 4 << 50,
+            Self::Ppr => ppr::MEDIUM,
             // Frozen: FC.
             Self::Mmcr0 => 0x8000_0000,
             // Far from its exception, so that nobody finds one of firmware's time.

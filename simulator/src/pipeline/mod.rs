@@ -46,9 +46,9 @@ mod turns;
 pub mod units;
 mod waits;
 
-use arch::bits::Field;
 use arch::processor::Processor;
 use arch::registers::msr;
+use arch::registers::ppr::PRIORITY;
 use arch::registers::spr::Spr;
 use serde::{Deserialize, Serialize};
 
@@ -107,9 +107,6 @@ pub struct Timing {
 
 /// The firmware's entry word and the return behind it.
 const FIRMWARE_BYTES: u64 = 8;
-
-/// Program priority in PPR.
-const PRIORITY: Field = Field::new(11, 13);
 
 impl Timing {
     /// A model of the machine that `description` describes, with everything empty.

@@ -111,8 +111,8 @@ impl Resident {
     }
 }
 
-/// Copies what stays in the processor into the record of a vCPU, which can go on elsewhere then; the time base
-/// meanwhile.
+/// Copies what stays in the processor into the record of a vCPU, which can go on elsewhere then, and wakes one of which
+/// an alert of its monitor ends the sleep; the time base meanwhile.
 pub(super) fn save<H: Enter>(
     system: &System<'_, H>,
     partition: &mut Partition<H>,

@@ -46,7 +46,7 @@ use core::mem::offset_of;
 
 use arch::address::GuestRealAddress;
 use arch::hash::segment;
-use arch::registers::{msr, psscr};
+use arch::registers::{msr, ppr, psscr};
 use arch::vcpus::Register;
 
 /// The version of the layout and of the meaning of [`Registers`].
@@ -245,9 +245,6 @@ pub const ALL: [Register; OTHERS.len() + SUPERVISOR.len()] = {
     all
 };
 
-/// Program priority "medium", field 11:13 of PPR.
-pub const PRIORITY_MEDIUM: u64 = 4 << 50;
-
 impl Registers {
     /// A vCPU that is started at `entry` with `argument` in r3: big-endian, translation off. Its
     /// decrementer is as far from expiry as one of 32 bits can be.
@@ -268,7 +265,7 @@ impl Registers {
             supervisor: Supervisor {
                 decrementer_expires: guest_time.wrapping_add(0x7FFF_FFFF),
                 ctrl: 1,
-                ppr: PRIORITY_MEDIUM,
+                ppr: ppr::MEDIUM,
                 psscr: psscr::WITHHELD,
                 ..Supervisor::default()
             },

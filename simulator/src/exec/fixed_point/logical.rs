@@ -1,7 +1,7 @@
 //! Logical operations and sign extension, and the forms of `or` that set the program priority.
 
-use arch::bits::Field;
 use arch::instruction::{Mnemonic, Word};
+use arch::registers::ppr::PRIORITY;
 use arch::registers::spr::Spr;
 
 use super::super::{Flow, Handler, Mode, Outcome};
@@ -59,9 +59,6 @@ pub(super) fn binary<const RC: bool>(
 ) -> Outcome {
     finish::<RC>(thread, i.ra(), operation(thread.gpr[i.rs()], thread.gpr[i.rb()]))
 }
-
-/// Program priority in PPR.
-const PRIORITY: Field = Field::new(11, 13);
 
 /// `or rx,rx,rx` sets the program priority for some rx, as far as the state may; elsewhere it does
 /// nothing, as every `or rx,rx,rx` does. Book II section 3.1.

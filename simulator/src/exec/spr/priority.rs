@@ -1,6 +1,6 @@
 //! The program's priority among the threads of its core.
 
-use arch::bits::Field;
+use arch::registers::ppr::PRIORITY;
 use arch::registers::spr::{Spr, SprRow};
 
 use super::family::Family;
@@ -11,9 +11,6 @@ use crate::state::thread::trap::Trap;
 pub(super) static FAMILY: Family = Family { read, write, synchronizes: |_, _| false };
 
 const PPR32: u16 = 898;
-
-/// Program priority, the only field of PPR.
-const PRIORITY: Field = Field::new(11, 13);
 
 fn read(thread: &mut Thread, _: &mut Shared, row: &SprRow) -> Result<Option<u64>, Trap> {
     let value = thread.spr(Spr::Ppr);

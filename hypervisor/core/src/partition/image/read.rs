@@ -8,7 +8,6 @@ use core::fmt;
 
 use arch::address::GuestRealAddress;
 use arch::address::RealAddress;
-use arch::bits::Field;
 use arch::bundle::Translation;
 use arch::hash::segment;
 use arch::image::{
@@ -19,7 +18,7 @@ use arch::image::{
 };
 use arch::radix::TableLocation;
 use arch::registers::hfscr::Facility;
-use arch::registers::{lpcr, psscr};
+use arch::registers::{lpcr, ppr, psscr};
 use arch::vcpus::activity;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::{Node, Property};
@@ -34,7 +33,7 @@ use crate::memory::Range;
 use crate::partition::load::read;
 use crate::partition::{Partition, line};
 use crate::vcpu::Vcpu;
-use crate::vcpu::registers::{PRIORITY_MEDIUM, Registers, Segments, VERSION};
+use crate::vcpu::registers::{Registers, Segments, VERSION};
 use crate::vcpu::vpa::{AREA_BYTES, LOG_ENTRY_BYTES, Log, SHADOW_BYTES, is_area, is_place};
 use crate::vcpu_id::VcpuId;
 
@@ -50,10 +49,6 @@ const fn guests_lpcr(translation: Translation) -> u64 {
 /// The latest time of a partition that a machine goes on with, whose own time base goes there: three centuries at 512
 /// MHz. Nothing that is added to it wraps.
 const GUEST_TIME_MAX: u64 = 1 << 62;
-
-/// Program priority in PPR, and the one that only a hypervisor gives itself.
-const PRIORITY: Field = Field::new(11, 13);
-const PRIORITY_HYPERVISOR: u64 = 7;
 
 /// An image that is there, as far as it can be seen at once.
 #[derive(Debug)]
@@ -401,9 +396,9 @@ fn vcpu<H: Memory + Platform>(
         place.copy_from_slice(&words);
         registers.segments = Some(segments);
     }
-    let ppr = &mut registers.supervisor.ppr;
-    if PRIORITY.get(*ppr) == PRIORITY_HYPERVISOR {
-        *ppr = PRIORITY_MEDIUM;
+    let priority = &mut registers.supervisor.ppr;
+    if ppr::PRIORITY.get(*priority) == ppr::HYPERVISOR {
+        *priority = ppr::MEDIUM;
     }
     registers.supervisor.psscr = registers.supervisor.psscr & psscr::PRIVILEGED | psscr::WITHHELD;
     let mut vcpu = Vcpu::new(id, registers);
