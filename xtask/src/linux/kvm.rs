@@ -56,8 +56,8 @@ const POWERNV: Names = Names {
 
 /// Makes the images of Debian's kernel, and runs the guests on both machines. What they said.
 pub(super) fn make(workspace: &Workspace, packages: &Packages) -> Result<String> {
-    let images = images(workspace, packages, &DEBIAN, &packages.image, packages.kvm()?)?;
-    let said = GUESTS.iter().map(|guest| as_on_qemu(workspace, &images, &DEBIAN, guest));
+    images(workspace, packages, &DEBIAN, &packages.image, packages.kvm()?)?;
+    let said = GUESTS.iter().map(|guest| as_on_qemu(workspace, &DEBIAN, guest));
     let said = said.collect::<Result<Vec<_>>>()?;
     Ok(format!("{} guests of KVM as on QEMU: {}", said.len(), said[0]))
 }
@@ -65,11 +65,10 @@ pub(super) fn make(workspace: &Workspace, packages: &Packages) -> Result<String>
 /// Makes the images of the compiled kernel, and runs the guests on both machines. What they said.
 pub(super) fn make_compiled(workspace: &Workspace, packages: &Packages) -> Result<String> {
     let Compiled { image, modules } = super::source::compile(workspace)?;
-    let images = images(workspace, packages, &POWERNV, &image, modules)?;
-    let judged = GUESTS.iter().map(|guest| as_on_qemu(workspace, &images, &POWERNV, guest));
-    let alone = GUESTS_WITH_TRANSACTIONS
-        .iter()
-        .map(|guest| on(workspace, &images, &POWERNV, "simulator", guest));
+    images(workspace, packages, &POWERNV, &image, modules)?;
+    let judged = GUESTS.iter().map(|guest| as_on_qemu(workspace, &POWERNV, guest));
+    let alone = GUESTS_WITH_TRANSACTIONS.iter();
+    let alone = alone.map(|guest| on(workspace, &POWERNV, "simulator", guest));
     let said = judged.chain(alone).collect::<Result<Vec<_>>>()?;
     Ok(format!("{} guests of a compiled KVM, {} as on QEMU: {}", said.len(), GUESTS.len(), said[0]))
 }
@@ -84,15 +83,14 @@ pub(super) fn is_compiled(workspace: &Workspace) -> bool {
     workspace.images().join(RIVALS).join(POWERNV.symbols).exists()
 }
 
-/// Puts a kernel and a first root with the monitor and these modules among the images, and the kernel's symbols; their
-/// folder.
+/// Puts a kernel and a first root with the monitor and these modules among the images, and the kernel's symbols.
 fn images(
     workspace: &Workspace,
     packages: &Packages,
     names: &Names,
     kernel: &Path,
     modules: Vec<PathBuf>,
-) -> Result<PathBuf> {
+) -> Result<()> {
     let images = workspace.images().join(RIVALS);
     let folder = workspace.target.join("linux/kvm");
     for folder in [&images, &folder] {
@@ -108,30 +106,24 @@ fn images(
         .context("making the initramfs")?;
     fs::copy(kernel, images.join(names.kernel))?;
 
-    let symbols = boot(workspace, &images, names, "simulator", "symbols")?;
+    let symbols = boot(workspace, names, "simulator", "symbols")?;
     let symbols: Vec<_> = symbols.into_iter().filter(|line| is_symbol(line)).collect();
     ensure!(symbols.iter().any(|line| line.ends_with("[kvm_hv]")), "KVM HV was not loaded");
     fs::write(images.join(names.symbols), symbols.join("\n") + "\n")?;
-    Ok(images)
+    Ok(())
 }
 
 /// What a guest says on our machine, which is what it says on QEMU.
-fn as_on_qemu(workspace: &Workspace, images: &Path, names: &Names, guest: &str) -> Result<String> {
-    let ours = on(workspace, images, names, "simulator", guest)?;
-    let theirs = on(workspace, images, names, "qemu", guest)?;
+fn as_on_qemu(workspace: &Workspace, names: &Names, guest: &str) -> Result<String> {
+    let ours = on(workspace, names, "simulator", guest)?;
+    let theirs = on(workspace, names, "qemu", guest)?;
     ensure!(ours == theirs, "guest `{guest}` of KVM: {ours}, on QEMU {theirs}");
     Ok(ours)
 }
 
 /// What a guest says on a machine: one line of the monitor's.
-fn on(
-    workspace: &Workspace,
-    images: &Path,
-    names: &Names,
-    machine: &str,
-    guest: &str,
-) -> Result<String> {
-    let mut lines = boot(workspace, images, names, machine, guest)?;
+fn on(workspace: &Workspace, names: &Names, machine: &str, guest: &str) -> Result<String> {
+    let mut lines = boot(workspace, names, machine, guest)?;
     lines.retain(|line| line.starts_with(SAYS));
     ensure!(lines.len() == 1, "guest `{guest}` of KVM says {lines:?} on {machine}");
     ensure!(lines[0].contains(" calls "), "guest `{guest}` of KVM on {machine}: {}", lines[0]);
@@ -139,13 +131,8 @@ fn on(
 }
 
 /// Boots the images with these words for what the kernel starts; the lines of the console.
-fn boot(
-    workspace: &Workspace,
-    images: &Path,
-    names: &Names,
-    machine: &str,
-    words: &str,
-) -> Result<Vec<String>> {
+fn boot(workspace: &Workspace, names: &Names, machine: &str, words: &str) -> Result<Vec<String>> {
+    let images = workspace.images().join(RIVALS);
     let mut command = workspace.powervisor(&["boot", "--on", machine]);
     command.arg("--append").arg(format!("quiet -- {words}"));
     command.arg("--kernel").arg(images.join(names.kernel));
