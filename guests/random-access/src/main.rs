@@ -92,6 +92,19 @@ mod payload {
         }
     }
 
+    /// How many words are updated, and how many in front of that.
+    #[inline(always)]
+    pub(crate) fn counts(partition: &rt::Partition) -> [u64; 2] {
+        [("updates", 4096u64), ("warm", 0)].map(|(name, usual)| {
+            let number = partition.number(name, usual);
+            assert!(
+                number.is_multiple_of(STREAMS as u64),
+                "{name}={number}: a multiple of {STREAMS} was expected"
+            );
+            number
+        })
+    }
+
     fn random_access(partition: rt::Partition) {
         assert!(rt::hash::is_used(), "random-access needs translation = \"hash\"");
         #[cfg(feature = "bare")]
@@ -104,14 +117,7 @@ mod payload {
             mib.is_power_of_two() && mib <= MOST_MIB,
             "table={mib}: a power of two from 1 to {MOST_MIB} was expected"
         );
-        let [updates, warm] = [("updates", 4096u64), ("warm", 0)].map(|(name, usual)| {
-            let number = partition.number(name, usual);
-            assert!(
-                number.is_multiple_of(STREAMS as u64),
-                "{name}={number}: a multiple of {STREAMS} was expected"
-            );
-            number
-        });
+        let [updates, warm] = counts(&partition);
         let seed = partition.number("seed", 0u64);
         rt::enable_translation(partition.memory_bytes());
         let table = kernel::map(&partition, name, mib << 20);

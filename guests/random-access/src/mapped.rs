@@ -9,7 +9,7 @@ use arch::marker::Mark;
 use rt::hash::Segment;
 use spin::Mutex;
 
-use crate::payload::{STREAMS, UPDATES, WARM_UP, next, start};
+use crate::payload::{STREAMS, UPDATES, WARM_UP, counts, next, start};
 
 /// Where the table is, its segment's number, and its place in the segment lookaside buffer.
 const TABLE: u64 = 1 << 40;
@@ -64,14 +64,7 @@ pub(crate) fn random_access(partition: &rt::Partition, kib: &str) {
         "threads={threads}: a power of two to {} was expected",
         rt::THREADS_MAX
     );
-    let [updates, warm] = [("updates", 4096u64), ("warm", 0)].map(|(name, usual)| {
-        let number = partition.number(name, usual);
-        assert!(
-            number.is_multiple_of(STREAMS as u64),
-            "{name}={number}: a multiple of {STREAMS} was expected"
-        );
-        number
-    });
+    let [updates, warm] = counts(partition);
     let bytes = mib << 20;
     let real = partition.memory_beyond(bytes).unwrap_or_else(|| {
         panic!("table={mib}: the machine has no such memory beyond its first GiB")

@@ -172,11 +172,16 @@ impl Partition {
         let mut ranges = memory.and_then(|node| node.reg().ok().flatten());
         let end = ranges.as_mut().and_then(Iterator::next)?.size::<u64>().ok()?;
         let mut start = 1 << 30;
-        for reservation in self.tree.memory_reservations() {
-            let [first, next] = [reservation.address(), reservation.address() + reservation.size()];
-            if first < start + bytes && start < next {
-                start = next.next_multiple_of(ALIGNMENT);
-            }
+        let behind = |start| {
+            let reservations = self.tree.memory_reservations();
+            let ends = reservations.map(|it| (it.address(), it.address() + it.size()));
+            ends.filter(|(first, next)| *first < start + bytes && start < *next)
+                .map(|(_, next)| next)
+                .max()
+        };
+        // In no order.
+        while let Some(next) = behind(start) {
+            start = next.next_multiple_of(ALIGNMENT);
         }
         (start + bytes <= end).then_some(start)
     }
