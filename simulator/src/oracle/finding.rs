@@ -21,6 +21,8 @@ pub enum Fault {
     Started,
     /// It lets a vCPU execute `stop` whose partition has not asked for that, or at a level above 0.
     Stop,
+    /// The hypervisor was entered at an address that is the partition's to give a meaning to.
+    Door,
     /// It holds a value that another partition has tagged.
     Foreign {
         /// The owner's LPID.
@@ -58,6 +60,9 @@ impl fmt::Display for Finding {
             Fault::Stop => f.write_str(
                 ", which lets the vCPU stop: its partition has not asked for it, or PSLL is not 0",
             ),
+            Fault::Door => {
+                f.write_str(", where a partition enters the hypervisor with relocation on")
+            }
             Fault::Foreign { owner } => write!(f, ", which is LPID {owner}'s"),
         }
     }

@@ -149,7 +149,19 @@ impl Oracle {
         }
     }
 
+    /// With relocation on, what is outside of quadrant 3 is translated by what a partition says: PIDR is its own.
+    fn judge_door(&mut self, thread: &Thread, taken: Taken) {
+        const QUADRANT_3: u64 = 3;
+        if taken.to_msr & msr::IR == 0 || thread.nia >> 62 == QUADRANT_3 {
+            return;
+        }
+        let is_pc = |row: &policy::Row| row.register == Register::Pc;
+        let row = self.judge.rows.iter().position(is_pc).expect("a row of the next instruction");
+        self.find(thread, row, thread.nia, Fault::Door);
+    }
+
     fn exited(&mut self, thread: &Thread, shared: &Shared, taken: Taken) {
+        self.judge_door(thread, taken);
         let lpid = thread.lpid();
         *self.seen.exits.entry(taken.vector).or_default() += 1;
         let mut values = self.read(thread, shared);

@@ -4,9 +4,13 @@
 use std::fs;
 use std::path::Path;
 
+use arch::processor::Processor;
+use arch::registers::lpcr;
+use arch::registers::spr::Spr;
 use lab::on_simulator;
 use lab::system::System;
-use simulator::NoObserver;
+use simulator::oracle::Fault;
+use simulator::{Machine, NoObserver, Oracle, RunState};
 use system_tests::{on_each, system_of};
 
 /// Words of a payload, and where they lie.
@@ -65,8 +69,9 @@ fn beside(other: Code, victim: Code, limit: u32, keys: &str, rest: &str) -> Syst
 /// Runs them to their end: what the victim has printed is right. How many instructions that took.
 fn run(system: &System) -> u64 {
     let mut machine = on_simulator::start(system).unwrap_or_else(|failure| panic!("{failure}"));
-    machine.run(u64::MAX, &mut NoObserver);
+    let state = machine.run(1 << 28, &mut NoObserver);
     let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
+    assert!(matches!(state, RunState::PoweredOff), "{state:?}: {console}");
     assert!(console.contains("[victim] K"), "{console}");
     machine.instructions()
 }
@@ -85,6 +90,88 @@ fn said(other: Code, victim: Code, machines: &[&str], keys: &str) {
     on_each(all.collect(), |rest| {
         run(&beside(other, victim, 6000, keys, &rest));
     });
+}
+
+/// Asks for interrupts at 0x1_8000 with relocation on, and turns that on where nothing is translated. Interrupts to the
+/// hypervisor would arrive there too: for good, or at an address of its own image if PIDR were 0.
+const WITHOUT_DOOR: Code = &[(
+    0,
+    &[
+        0x3860_031C, // li r3, H_SET_MODE
+        0x3880_0002, // li r4, 2
+        0x38A0_0003, // li r5, 3: where interrupts arrive
+        0x38C0_0000, // li r6, 0
+        0x38E0_0000, // li r7, 0
+        0x4400_0022, // sc 1
+        0x3860_0005, // li r3, 5
+        0x7C70_0BA6, // mtpid r3
+        0x7C80_00A6, // mfmsr r4
+        0x6084_0030, // ori r4, r4, IR | DR
+        0x7C80_0164, // mtmsrd r4
+        0x4800_0000, // b .
+    ],
+)];
+
+#[test]
+fn a_partition_does_not_say_where_the_hypervisor_is_entered() {
+    const VICTIM: Code = &[
+        (
+            0,
+            &[
+                0x4800_4002, // ba 0x4000
+            ],
+        ),
+        PRINTS,
+    ];
+    said(WITHOUT_DOOR, VICTIM, &["power9"], "");
+    said(WITHOUT_DOOR, VICTIM, &["power9", "power8"], "translation = \"hash\"\n");
+}
+
+#[test]
+fn the_oracle_sees_a_door_that_is_not_the_hypervisors() {
+    let system = beside(WITHOUT_DOOR, WITHOUT_DOOR, 6000, "", "");
+    for (ail, is_fault) in [(0, false), (2, true)] {
+        let mut machine =
+            on_simulator::start(&system).unwrap_or_else(|failure| panic!("{failure}"));
+        let mut oracle = Oracle::new(Processor::Power9);
+        let turns_on = |machine: &Machine| {
+            let thread = &machine.state().threads[0];
+            !thread.is_hypervisor() && thread.nia == 0x28
+        };
+        while !turns_on(&machine) {
+            assert!(matches!(machine.run(1, &mut oracle), RunState::Running));
+        }
+        let thread = &mut machine.parts_mut().0[0];
+        thread.set_spr(Spr::Lpcr, lpcr::AIL.set(thread.spr(Spr::Lpcr), ail));
+        machine.run(1 << 20, &mut oracle);
+        let is_seen = oracle.findings().iter().any(|finding| finding.fault == Fault::Door);
+        assert_eq!(is_seen, is_fault, "AIL={ail}: {:?}", oracle.findings());
+    }
+}
+
+/// With relocation off an access far beyond the memory is the partition's machine check, whichever bits it has.
+#[test]
+fn an_access_beyond_all_memory_is_a_machine_check() {
+    const BEYOND: Code = &[
+        (
+            0,
+            &[
+                0x3920_0001, // li r9, 1
+                0x7929_E886, // sldi r9, r9, 61
+                0x8949_0100, // lbz r10, 0x100(r9)
+                0x4800_5006, // ba 0x5004
+            ],
+        ),
+        (
+            0x200,
+            &[
+                0x4800_4002, // ba 0x4000
+            ],
+        ),
+        PRINTS,
+        PRINTS_WRONG,
+    ];
+    said(BEYOND, BEYOND, &["power9"], "");
 }
 
 /// The hypervisor gives a vCPU that single-steps a privileged doorbell its trace interrupt as it leaves. Then SRR0 is

@@ -71,10 +71,12 @@ impl Resident {
     fn put_away<H: Enter>(&mut self, system: &System<'_, H>, thread: usize) {
         if let (Some((partition, vcpu)), Some(mut registers)) = (self.place, self.kept.take()) {
             let partition = &mut *system.partitions()[partition].lock();
-            save(system, partition, vcpu, &mut registers);
-            let vcpu = &mut partition.vcpus[vcpu];
-            if vcpu.is_kept_by(thread) {
-                vcpu.leave_whole(registers, None);
+            // One that was started anew has another record, and what is here is not its own.
+            if partition.vcpus[vcpu].is_kept_by(thread) {
+                save(system, partition, vcpu, &mut registers);
+                partition.vcpus[vcpu].leave_whole(registers, None);
+            } else if system.has_other_threads() {
+                system.hal.complete_invalidations();
             }
             if partition.life.comes_to_rest() {
                 system.finish(partition);

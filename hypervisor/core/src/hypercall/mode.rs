@@ -16,7 +16,8 @@ pub(super) fn set<H: Memory>(
     value_2: u64,
 ) -> i64 {
     let lpcr = match (resource, flags) {
-        (INTERRUPT_LOCATION, 0 | 2 | 3) => lpcr::AIL.set(partition.lpcr, flags),
+        // With radix translation the hypervisor's own interrupts go where the partition's do, and it has two doors.
+        (INTERRUPT_LOCATION, 0 | 3) => lpcr::AIL.set(partition.lpcr, flags),
         (ENDIANNESS, 0) => partition.lpcr & !lpcr::ILE,
         (ENDIANNESS, 1) => partition.lpcr | lpcr::ILE,
         (INTERRUPT_LOCATION | ENDIANNESS, _) => return H_UNSUPPORTED_FLAG_START,

@@ -246,6 +246,8 @@ fn the_mode_changes_lpcr_only_when_all_arguments_are_right() {
     let before = setup.partition.lpcr;
     for (arguments, status) in [
         ([1, mode::INTERRUPT_LOCATION, 0, 0], H_UNSUPPORTED_FLAG_START),
+        // Interrupts to the hypervisor would arrive where the partition says what lies there.
+        ([2, mode::INTERRUPT_LOCATION, 0, 0], H_UNSUPPORTED_FLAG_START),
         ([4, mode::INTERRUPT_LOCATION, 0, 0], H_UNSUPPORTED_FLAG_START),
         ([2, mode::ENDIANNESS, 0, 0], H_UNSUPPORTED_FLAG_START),
         ([3, mode::INTERRUPT_LOCATION, 1, 0], H_P3),

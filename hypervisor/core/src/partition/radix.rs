@@ -20,8 +20,8 @@ pub(super) const ARCHITECTURE_VECTOR_5: [(usize, u8); 2] = [(24, 0x40), (26, 0x4
 /// A byte of `ibm,pa-features`, and its bit.
 pub(super) const FEATURE: (usize, u8) = (40, 0x80);
 
-/// The top four bits of an address are not part of it on the way through the second stage.
-const GUEST_REAL_MASK: u64 = 0x0FFF_FFFF_FFFF_FFFF;
+/// The two bits of an address that name a quadrant are not part of it on the way through the second stage.
+const GUEST_REAL_MASK: u64 = 0x3FFF_FFFF_FFFF_FFFF;
 
 /// The processor has no radix translation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -256,7 +256,8 @@ pub fn load<H: Memory + Platform>(
         return Err(ImageError::Facility(facilities::name(*facility)));
     }
     let lpcr = word(&root, LPCR)?;
-    if (lpcr ^ partition.lpcr) & !guests_lpcr(partition.translation()) != 0 {
+    let has_door = matches!(lpcr::AIL.get(lpcr), 0 | 3);
+    if (lpcr ^ partition.lpcr) & !guests_lpcr(partition.translation()) != 0 || !has_door {
         return Err(ImageError::Property(LPCR));
     }
     partition.lpcr = lpcr;

@@ -474,6 +474,7 @@ proptest! {
         if let Ok((hal, partition, next)) = go_on(&image, |_| {}) {
             assert_eq!(partition.vcpus.len(), next.len());
             let hypervisors = !(lpcr::AIL.set(0, 3) | lpcr::ILE | lpcr::GTSE);
+            assert!(matches!(lpcr::AIL.get(partition.lpcr), 0 | 3), "{:#x}", partition.lpcr);
             assert_eq!(partition.lpcr & hypervisors, hal.partition(MEMORY).lpcr & hypervisors);
             let (before, after) = (AREA.start.0 as usize, MEMORY.start.0 as usize);
             assert!(hal.memory.borrow()[..after].iter().all(|byte| *byte == 0xA5));
