@@ -17,6 +17,8 @@ use crate::ledger::Clock;
 pub struct Memory {
     channels: Vec<Bandwidth>,
     buffers: Option<Buffers>,
+    /// How many cycles it takes to write as many lines as wait in front of a channel.
+    write_queue: u64,
 }
 
 /// What stands in front of it.
@@ -39,20 +41,27 @@ impl Memory {
     /// A memory with nothing in its L4.
     #[must_use]
     pub fn new(parameters: &MemoryParameters, clock: Clock) -> Self {
-        let channels = |bandwidth: u64| {
+        let cycles = |bandwidth: u64| {
             let lines_per_second = bandwidth as f64 * 1e6 / (1 << LINE_LOG2) as f64;
-            let cycles = clock.core_hz as f64 * parameters.channels as f64 / lines_per_second;
-            vec![Bandwidth::new(cycles); parameters.channels as usize]
+            clock.core_hz as f64 * parameters.channels as f64 / lines_per_second
         };
+        let channels =
+            |bandwidth| vec![Bandwidth::new(cycles(bandwidth)); parameters.channels as usize];
+        let queue = |bandwidth| (cycles(bandwidth) * parameters.write_queue as f64) as u64;
         let MemoryParameters { l4_bytes, l4_ways, .. } = *parameters;
         if !parameters.has_buffers() {
-            return Self { channels: channels(parameters.bandwidth), buffers: None };
+            return Self {
+                channels: channels(parameters.bandwidth),
+                buffers: None,
+                write_queue: queue(parameters.bandwidth),
+            };
         }
         let l4 = Array::new(CacheParameters::sets(l4_bytes, l4_ways), l4_ways);
         let writes = channels(parameters.write_bandwidth);
         Self {
             channels: channels(parameters.read_bandwidth),
             buffers: Some(Buffers { writes, l4 }),
+            write_queue: queue(parameters.write_bandwidth),
         }
     }
 
@@ -71,8 +80,9 @@ impl Memory {
         Some(Found { begin, is_in_l4 })
     }
 
-    /// Writes a line back: nobody waits for it, but it takes its time on the channel.
-    pub fn write(&mut self, line: u64, at: u64) {
+    /// Writes a line back, which takes its time on the channel: the cycle at which the queue in front of that has room
+    /// for it. Nobody waits for more.
+    pub fn write(&mut self, line: u64, at: u64) -> u64 {
         let channel = Self::channel(line, self.channels.len());
         let channels = match &mut self.buffers {
             Some(buffers) => {
@@ -81,7 +91,8 @@ impl Memory {
             }
             None => &mut self.channels,
         };
-        channels[channel].reserve(at, u64::MAX);
+        let begin = channels[channel].reserve(at, u64::MAX).unwrap_or(at);
+        at.max(begin.saturating_sub(self.write_queue))
     }
 }
 

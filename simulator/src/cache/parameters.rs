@@ -98,6 +98,8 @@ parameters! {
         read_bandwidth: [Buffers] "MB/s",
         /// The same of what is written.
         write_bandwidth: [Buffers] "MB/s",
+        /// Lines that wait in front of a channel to be written, before what evicts the next one waits.
+        write_queue: "lines",
         /// The caches of a chip's memory buffers together, the L4.
         l4_bytes: [Buffers] "bytes",
         /// Their ways.

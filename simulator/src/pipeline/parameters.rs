@@ -165,6 +165,8 @@ parameters! {
         branch: "cycles",
         /// Floating-point sum, product, multiply-add, conversion.
         floating: "cycles",
+        /// `fmr`, and what changes the sign alone.
+        floating_move: "cycles",
         /// `fdivs`.
         floating_divide_single: "cycles",
         /// `fdiv`.

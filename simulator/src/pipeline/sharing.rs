@@ -247,6 +247,12 @@ impl Core {
         wait
     }
 
+    /// From when on there is a place among the misses.
+    #[must_use]
+    pub fn has_place(&self) -> u64 {
+        self.misses.iter().map(|miss| miss.1).min().unwrap_or_default()
+    }
+
     /// The share of thread `own` of this core.
     #[must_use]
     pub fn share(&self, own: usize, parameters: &Parameters, free: CauseSet) -> Share {

@@ -51,7 +51,7 @@ impl Hierarchy {
         for pair in 0..self.pairs.len() {
             self.take(pair, line, None);
         }
-        self.write_back(line, at);
+        self.write_back(Kind::Store, line, at);
     }
 
     /// Reads `line` for `core` past all caches from cycle `at` on. The cycle at which it is there.

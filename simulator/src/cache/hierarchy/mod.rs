@@ -240,10 +240,8 @@ impl Hierarchy {
                 is_dirty |= entry.is_dirty;
             }
         }
-        if is_dirty {
-            self.write_back(line, at);
-        }
-        at + self.latencies.claim()
+        let room = if is_dirty { self.write_back(Kind::Store, line, at) } else { at };
+        room + self.latencies.claim()
     }
 }
 

@@ -124,14 +124,26 @@ impl Hierarchy {
             let Arrival { ready, level: from, is_refill, .. } = arrival;
             let mut entry = Line { ready, from, is_refill, ..found };
             want.note_use(&mut entry);
-            self.install_l2(pair, line, entry, want);
-            return Some(arrival);
+            let room = self.install_l2(pair, line, entry, want);
+            return Some(self.with_room(pair, line, arrival, room));
         }
         let mut entry = self.supply(pair, want)?;
         want.note_use(&mut entry);
-        self.install_l2(pair, line, entry, want);
+        let room = self.install_l2(pair, line, entry, want);
         let Line { ready, from: level, is_refill, .. } = entry;
-        Some(Arrival { ready, level, is_refill, is_in_l2: false })
+        let arrival = Arrival { ready, level, is_refill, is_in_l2: false };
+        Some(self.with_room(pair, line, arrival, room))
+    }
+
+    /// A line is in an L2 not before there is `room` for what had to leave the pair for it.
+    fn with_room(&mut self, pair: usize, line: u64, arrival: Arrival, room: u64) -> Arrival {
+        if room <= arrival.ready {
+            return arrival;
+        }
+        if let Some(entry) = self.pairs[pair].l2.find_mut(line) {
+            (entry.ready, entry.from) = (room, Level::Bandwidth);
+        }
+        Arrival { ready: room, level: Level::Bandwidth, ..arrival }
     }
 
     /// Makes sure that nobody else has a line that its pair has, if that is wanted.
@@ -154,24 +166,34 @@ impl Hierarchy {
             return;
         }
         if let Some(entry) = self.supply(pair, want) {
-            self.install_l3(pair, line, want.side, entry, want);
+            let room = self.install_l3(pair, line, want.side, entry, want);
+            if room > entry.ready
+                && let Some(entry) = self.pairs[pair].l3.find_mut(line)
+            {
+                (entry.ready, entry.from) = (room, Level::Bandwidth);
+            }
         }
     }
 
-    fn install_l2(&mut self, pair: usize, line: u64, entry: Line, want: &Want) {
+    /// Puts a line into an L2: when there is room for what has to leave the pair.
+    fn install_l2(&mut self, pair: usize, line: u64, entry: Line, want: &Want) -> u64 {
         let side = want.side;
         let Some(victim) = self.pairs[pair].l2.install(line, side, entry, side) else {
-            return;
+            return want.at;
         };
         let Victim { tag, side, entry } = victim;
         self.take_above(pair, tag, entry.above, None);
-        self.install_l3(pair, tag, side, Line { above: 0, ..entry }, want);
+        self.install_l3(pair, tag, side, Line { above: 0, ..entry }, want)
     }
 
-    fn install_l3(&mut self, pair: usize, line: u64, side: Side, entry: Line, want: &Want) {
+    /// The same of an L3.
+    fn install_l3(&mut self, pair: usize, line: u64, side: Side, entry: Line, want: &Want) -> u64 {
         let victim = self.pairs[pair].l3.install(line, side, entry, want.side);
-        if let Some(Victim { tag, entry: Line { is_dirty: true, .. }, .. }) = victim {
-            self.write_back(tag, want.at);
+        match victim {
+            Some(Victim { tag, entry: Line { is_dirty: true, .. }, .. }) => {
+                self.write_back(want.kind, tag, want.at)
+            }
+            _ => want.at,
         }
     }
 

@@ -97,10 +97,11 @@ impl Hierarchy {
         Some(Line::new(decided, at + wait + way))
     }
 
-    /// Writes a line back to memory.
-    pub(super) fn write_back(&mut self, line: u64, at: u64) {
+    /// Writes a line back to memory, for an access of a `kind`: when there is room for it on the way.
+    pub(super) fn write_back(&mut self, kind: Kind, line: u64, at: u64) -> u64 {
         let home = self.home(line).unwrap_or(0);
-        self.memories[home].write(line, at);
+        let room = self.memories[home].write(line, at);
+        at + self.latencies.wait(kind, Level::Bandwidth, room - at)
     }
 
     /// Takes a line out of every pair but `pair`, for a store of `evictor`.

@@ -24,6 +24,7 @@ impl Class {
             | Self::VectorMove
             | Self::VectorStatus => Cause::LatencyMove,
             Self::Floating
+            | Self::FloatingMove
             | Self::FloatingDivideSingle
             | Self::FloatingDivide
             | Self::FloatingRootSingle
@@ -36,6 +37,8 @@ impl Class {
             | Self::VectorComplex
             | Self::VectorDivideSingle
             | Self::VectorDivide
+            | Self::VectorRootSingle
+            | Self::VectorRoot
             | Self::Crypto
             | Self::Quad
             | Self::QuadMultiply
@@ -95,10 +98,11 @@ impl Class {
             Self::RenamedRead => latency.renamed_read,
             Self::XerRead => latency.xer_read,
             Self::Floating => latency.floating,
+            Self::FloatingMove => latency.floating_move,
             Self::FloatingDivideSingle => latency.floating_divide_single,
             Self::FloatingDivide => latency.floating_divide,
-            Self::FloatingRootSingle => latency.floating_root_single,
-            Self::FloatingRoot => latency.floating_root,
+            Self::FloatingRootSingle | Self::VectorRootSingle => latency.floating_root_single,
+            Self::FloatingRoot | Self::VectorRoot => latency.floating_root,
             Self::Decimal => latency.decimal,
             Self::VectorLogical => latency.vector_logical,
             Self::VectorSimple => latency.vector_simple,

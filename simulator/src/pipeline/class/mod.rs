@@ -40,6 +40,8 @@ pub enum Class {
     XerRead,
     /// Floating-point arithmetic.
     Floating,
+    /// Moves between floating-point registers, and changes of the sign.
+    FloatingMove,
     #[expect(missing_docs, reason = "named for the instructions")]
     FloatingDivideSingle,
     #[expect(missing_docs, reason = "named for the instructions")]
@@ -64,6 +66,10 @@ pub enum Class {
     VectorDivideSingle,
     #[expect(missing_docs, reason = "named for the instructions")]
     VectorDivide,
+    #[expect(missing_docs, reason = "named for the instructions")]
+    VectorRootSingle,
+    #[expect(missing_docs, reason = "named for the instructions")]
+    VectorRoot,
     /// Ciphers, hashes and carry-less products.
     Crypto,
     /// Sums and conversions of quad precision.
@@ -178,6 +184,7 @@ impl Class {
                     | Self::RenamedRead
                     | Self::XerRead
                     | Self::Floating
+                    | Self::FloatingMove
                     | Self::FloatingDivideSingle
                     | Self::FloatingDivide
                     | Self::FloatingRootSingle

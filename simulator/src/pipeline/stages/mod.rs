@@ -257,6 +257,8 @@ impl Pipeline {
                 for access in executed.accesses.list().iter().filter(|access| !access.is_store) {
                     loaded = loaded.later(self.load(context, executed, access, issued));
                 }
+            } else if class.is_touch() {
+                loaded = self.touch(context, executed, issued);
             }
         }
         self.chain.step(loaded, loaded.at() + own, cause, executed.account)

@@ -2,7 +2,6 @@
 
 use super::super::context::Context;
 use super::super::ready::Ready;
-use super::storage::touch;
 use super::{Executed, Operation, Pipeline};
 use crate::cache::LINE_LOG2;
 use crate::ledger::Cause;
@@ -120,7 +119,6 @@ impl Pipeline {
                     self.drained = self.drained.later(flushed);
                 }
             }
-            Class::Touch | Class::TouchForStore => touch(context, executed, finished),
             Class::StoreConditional | Class::Atomic => self.order = finished,
             Class::LoadReserve if context.has_others => {
                 for access in executed.accesses.list() {

@@ -68,6 +68,33 @@ impl Pipeline {
         loaded
     }
 
+    /// Fetches the line that a touch names, once its address is translated and there is a place among the misses: when
+    /// that is. Nothing waits for the line.
+    pub(super) fn touch(
+        &mut self,
+        context: &mut Context<'_>,
+        executed: &Executed<'_>,
+        issued: Ready,
+    ) -> Ready {
+        let Executed { owner, account, .. } = *executed;
+        let alone = executed.operation.class == Class::TouchForStore;
+        let wanted = if alone { Access::Store } else { Access::Load };
+        let mut begun = issued;
+        for access in executed.accesses.list() {
+            let begin = context.translate(access.address, wanted, issued.at(), owner).at();
+            let line = (access.offset >> LINE_LOG2) as u64;
+            let wait = context.core.has_place().saturating_sub(begin);
+            let at = begin + context.free.cost(Cause::QueueMiss, wait);
+            if let Some(ready) = context.touch(line, access.address, at, owner, alone) {
+                context.core.miss(line, at, ready, false);
+                if wait > 0 {
+                    begun = begun.later(self.chain.step(issued, at, Cause::QueueMiss, account));
+                }
+            }
+        }
+        begun
+    }
+
     /// Queues the stores of an instruction, whose data is there when `data` says; they drain in order.
     pub(super) fn store(
         &mut self,
@@ -102,20 +129,6 @@ impl Pipeline {
         }
         self.drained = drained;
         self.dispatch.stores.push(drained);
-    }
-}
-
-/// Fetches the line that a touch names, once its address is translated. Nothing waits for it; it takes a place
-/// among the misses.
-pub(super) fn touch(context: &mut Context<'_>, executed: &Executed<'_>, issued: Ready) {
-    let alone = executed.operation.class == Class::TouchForStore;
-    let wanted = if alone { Access::Store } else { Access::Load };
-    for access in executed.accesses.list() {
-        let begin = context.translate(access.address, wanted, issued.at(), executed.owner).at();
-        let line = (access.offset >> LINE_LOG2) as u64;
-        if let Some(ready) = context.touch(line, access.address, begin, executed.owner, alone) {
-            context.core.miss(line, begin, ready, false);
-        }
     }
 }
 

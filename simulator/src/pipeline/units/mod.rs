@@ -136,6 +136,9 @@ pub fn engine(class: Class, parameters: &Parameters) -> Option<(Engine, u64)> {
         Class::VectorDivide | Class::VectorDivideSingle => {
             (Engine::VectorDivide, core.vector_divide_busy)
         }
+        Class::VectorRoot | Class::VectorRootSingle => {
+            (Engine::VectorDivide, core.floating_root_busy)
+        }
         Class::Decimal => (Engine::Decimal, core.decimal_busy),
         Class::Quad => (Engine::Decimal, 1),
         Class::QuadMultiply => (Engine::Decimal, core.quad_multiply_busy),

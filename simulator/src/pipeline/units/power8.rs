@@ -117,6 +117,7 @@ pub(super) fn units(mnemonic: Option<Mnemonic>, class: Class, effects: Effects) 
         Class::Tlbie | Class::Tlbiel | Class::FlushLine => Pipes::STORE,
         Class::Fixed if !has_condition && mnemonic.is_some_and(is_simple) => Pipes::SIMPLE,
         Class::Floating
+        | Class::FloatingMove
         | Class::FloatingDivideSingle
         | Class::FloatingDivide
         | Class::FloatingRootSingle

@@ -14,8 +14,8 @@ macro_rules! vector_scalar {
     FloatingDivide: Xsdivdp;
     FloatingRootSingle: Xssqrtsp;
     FloatingRoot: Xssqrtdp;
-    VectorLogical: Xxland Xxlandc Xxlor Xxlxor Xxlnor Xxlorc Xxlnand Xxleqv Xxsel Xsabsdp Xsnabsdp
-        Xsnegdp Xscpsgndp Xvabsdp Xvnabsdp Xvnegdp Xvcpsgndp Xvabssp Xvnabssp Xvnegsp Xvcpsgnsp
+    FloatingMove: Xsabsdp Xsnabsdp Xsnegdp Xscpsgndp;
+    VectorLogical: Xxland Xxlandc Xxlor Xxlxor Xxlnor Xxlorc Xxlnand Xxleqv Xxsel Xvabsdp Xvnabsdp Xvnegdp Xvcpsgndp Xvabssp Xvnabssp Xvnegsp Xvcpsgnsp
         Xscpsgnqp Xsabsqp Xsnabsqp Xsnegqp;
     VectorSimple: Xviexpdp Xviexpsp Xvxexpdp Xvxsigdp Xvxexpsp Xvxsigsp Xvcmpeqdp Xvcmpgtdp
         Xvcmpgedp Xvcmpeqsp Xvcmpgtsp Xvcmpgesp Xvmaxdp Xvmindp Xvmaxsp Xvminsp Xvtstdcdp
@@ -30,8 +30,10 @@ macro_rules! vector_scalar {
         Xvrdpip Xvrdpiz Xvrspi Xvrspic Xvrspim Xvrspip Xvrspiz Xvcvdpsp Xvcvspdp Xvcvdpsxds
         Xvcvdpsxws Xvcvdpuxds Xvcvdpuxws Xvcvspsxds Xvcvspsxws Xvcvspuxds Xvcvspuxws Xvcvsxddp
         Xvcvsxdsp Xvcvsxwdp Xvcvsxwsp Xvcvuxddp Xvcvuxdsp Xvcvuxwdp Xvcvuxwsp;
-    VectorDivide: Xvdivdp Xvsqrtdp;
-    VectorDivideSingle: Xvdivsp Xvsqrtsp;
+    VectorDivide: Xvdivdp;
+    VectorDivideSingle: Xvdivsp;
+    VectorRoot: Xvsqrtdp;
+    VectorRootSingle: Xvsqrtsp;
     Quad: Xsaddqp Xsaddqpo Xssubqp Xssubqpo Xscvqpdp Xscvqpuwz Xscvudqp Xscvqpswz Xscvsdqp
         Xscvqpudz Xscvdpqp Xscvqpsdz Xscvqpdpo Xsrqpi Xsrqpix Xsrqpxp;
     QuadMultiply: Xsmulqp Xsmulqpo Xsmaddqp Xsmaddqpo Xsmsubqp Xsmsubqpo Xsnmaddqp Xsnmaddqpo
