@@ -29,6 +29,7 @@
 //!         powervisor,time-limit-us = <u32>;     may be left out
 //!         powervisor,performance-monitor = <u32>;   1, or left out
 //!         powervisor,superpages = <u32>;            1, or left out
+//!         powervisor,resizable-table = <u32>;       1, or left out
 //!         powervisor,guest-stop = <u32>;        may be left out: the version of the feature that it has
 //!         powervisor,dma-window-bytes = <u32>;  may be left out: a multiple of 4 KiB
 //!         powervisor,suspend-at-ns = <u64>;     may be left out: it is suspended so long after its start
@@ -100,6 +101,8 @@ pub const TIME_LIMIT: &str = "powervisor,time-limit-us";
 pub const PERFORMANCE_MONITOR: &str = "powervisor,performance-monitor";
 /// 1: the hypervisor makes superpages of what the partition enters into its hashed page table.
 pub const SUPERPAGES: &str = "powervisor,superpages";
+/// 1: the partition can change the size of its hashed page table.
+pub const RESIZABLE_TABLE: &str = "powervisor,resizable-table";
 /// Partition property: the version of the feature `guest-stop` that it has ([`crate::features`]). May be left
 /// out: it has none.
 pub const GUEST_STOP: &str = "powervisor,guest-stop";

@@ -124,6 +124,10 @@ hypercalls! {
     Random = 0x300 "H_RANDOM" Device;
     /// `(flags, resource, value 1, value 2)`: interrupt location, and endianness of interrupts.
     SetMode = 0x31C "H_SET_MODE" Partition;
+    /// `(flags, log2 of bytes)`: makes a hashed page table of another size ready, by H_LONG_BUSY until it is; 0: none.
+    ResizeHptPrepare = 0x36C "H_RESIZE_HPT_PREPARE" Partition;
+    /// `(flags, log2 of bytes)`: that table takes the place of the one in use, with its bolted entries.
+    ResizeHptCommit = 0x370 "H_RESIZE_HPT_COMMIT" Partition;
     /// `(flags, base, page size, table size)`: the partition's process table.
     RegisterProcTbl = 0x37C "H_REGISTER_PROC_TBL" Partition;
     /// `(argument buffer)`: an RTAS call. Private to KVM and QEMU.
@@ -307,6 +311,8 @@ pub mod status {
     pub const H_PARTIAL: i64 = 5;
     /// Some of it is done: the call is to be made again.
     pub const H_CONTINUE: i64 = 18;
+    /// Try again in a millisecond or so.
+    pub const H_LONG_BUSY_ORDER_1_MSEC: i64 = 9900;
     /// The hardware failed.
     pub const H_HARDWARE: i64 = -1;
     /// There is no such call.
@@ -339,6 +345,7 @@ pub mod status {
             H_CLOSED => "H_CLOSED",
             H_PARTIAL => "H_PARTIAL",
             H_CONTINUE => "H_CONTINUE",
+            H_LONG_BUSY_ORDER_1_MSEC => "H_LONG_BUSY_ORDER_1_MSEC",
             H_HARDWARE => "H_HARDWARE",
             H_FUNCTION => "H_FUNCTION",
             H_PRIVILEGE => "H_PRIVILEGE",

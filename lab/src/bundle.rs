@@ -8,9 +8,9 @@ use arch::bundle::{
     ALIGNMENT, BOOTARGS, COMPATIBLE, CONSOLE, DISKS, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES,
     GUEST_STOP, HASH_CALLS, HashCallPolicy, IMAGE, INITRD, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES,
     MITIGATIONS, MapPolicy, MitigationPolicy, ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR,
-    PREFETCH, PrefetchPolicy, REGISTERS, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE,
-    SUBCORES, SUPERPAGES, SUSPEND_AT, THREADS_PER_CORE, TIME_LIMIT, TRANSLATION, Translation,
-    VCPUS, WEIGHT,
+    PREFETCH, PrefetchPolicy, REGISTERS, RESIZABLE_TABLE, RegisterPolicy, SEGMENT_DOUBLEWORDS,
+    SEGMENTS, SLICE, SUBCORES, SUPERPAGES, SUSPEND_AT, THREADS_PER_CORE, TIME_LIMIT, TRANSLATION,
+    Translation, VCPUS, WEIGHT,
 };
 use arch::excess::Excesses;
 use dtoolkit::fdt::{Fdt, FdtNode};
@@ -45,6 +45,8 @@ pub struct Partition {
     pub has_performance_monitor: bool,
     /// The hypervisor makes superpages of what it enters into its hashed page table.
     pub has_superpages: bool,
+    /// It can change the size of its hashed page table.
+    pub has_resizable_table: bool,
     /// The version of the feature `guest-stop` that it has.
     pub guest_stop: Option<u32>,
     /// Bytes of each window through which a device sees its memory, if it has one.
@@ -245,6 +247,7 @@ fn manifest(partitions: &[Partition], sharing: &Sharing, manifest_bytes: u64) ->
             (TIME_LIMIT, partition.time_limit),
             (PERFORMANCE_MONITOR, monitor),
             (SUPERPAGES, superpages),
+            (RESIZABLE_TABLE, partition.has_resizable_table.then_some(1)),
             (GUEST_STOP, partition.guest_stop),
             (DMA_WINDOW, partition.dma_window),
         ] {
@@ -475,6 +478,7 @@ mod tests {
             time_limit: None,
             has_performance_monitor: name == "second",
             has_superpages: name == "second",
+            has_resizable_table: name == "second",
             guest_stop: (name == "first").then_some(1),
             dma_window: None,
             suspend_at: None,
@@ -529,7 +533,11 @@ mod tests {
             assert_eq!(node.property("powervisor,vcpus").unwrap().value_as::<u32>().unwrap(), 1);
             assert_eq!(node.property("powervisor,weight").unwrap().value_as::<u32>().unwrap(), 7);
             assert!(node.property("powervisor,time-limit-us").is_none());
-            for name in ["powervisor,performance-monitor", "powervisor,superpages"] {
+            for name in [
+                "powervisor,performance-monitor",
+                "powervisor,superpages",
+                "powervisor,resizable-table",
+            ] {
                 assert_eq!(node.property(name).is_some(), partition.name == "second");
             }
             let translation = node.property("powervisor,translation");

@@ -246,6 +246,7 @@ struct PartitionTable {
     #[serde(default)]
     performance_monitor: bool,
     superpages: Option<Spanned<bool>>,
+    resizable_table: Option<Spanned<bool>>,
     dma_window: Option<Spanned<Size>>,
     #[serde(default)]
     disks: Vec<Spanned<DiskTable>>,
@@ -496,6 +497,7 @@ fn read_partition(
         time_limit: positive(file, table.time_limit_us.as_ref(), u32::MAX)?,
         has_performance_monitor: table.performance_monitor,
         has_superpages: superpages(file, table.superpages.as_ref(), translation)?,
+        has_resizable_table: resizable_table(file, table.resizable_table.as_ref(), translation)?,
         guest_stop: table.features.guest_stop(file)?,
         dma_window,
         suspend_at: None,
@@ -512,9 +514,29 @@ pub fn superpages(
     wanted: Option<&Spanned<bool>>,
     translation: Option<Translation>,
 ) -> Result<bool, Failure> {
+    let text = "superpages are made in a hashed page table; write `translation = \"hash\"`";
+    with_hash(file, wanted, translation, text)
+}
+
+/// Whether a partition that is translated so can change the size of its hashed page table.
+pub fn resizable_table(
+    file: &TomlFile,
+    wanted: Option<&Spanned<bool>>,
+    translation: Option<Translation>,
+) -> Result<bool, Failure> {
+    let text = "it has no hashed page table to resize; write `translation = \"hash\"`";
+    with_hash(file, wanted, translation, text)
+}
+
+/// What only a partition with a hashed page table can have; `text` says so to another one that asks for it.
+fn with_hash(
+    file: &TomlFile,
+    wanted: Option<&Spanned<bool>>,
+    translation: Option<Translation>,
+    text: &str,
+) -> Result<bool, Failure> {
     let Some(wanted) = wanted else { return Ok(false) };
     if *wanted.get_ref() && translation == Some(Translation::Radix) {
-        let text = "superpages are made in a hashed page table; write `translation = \"hash\"`";
         return Err(file.complain(wanted.span(), text));
     }
     Ok(*wanted.get_ref())

@@ -69,7 +69,8 @@ pub fn misbehaving_with(mode: &str, calls: u64, time_limit_us: u64, more: &str) 
     // That of a hashed page table is not in the list.
     let is_endless = mode == "hash-race" || MODES.iter().any(ends_by_limit);
     let factor = if is_endless { 1 } else { 100 };
-    let limit = format!("time_limit_us = {}", factor * time_limit_us + time_for_calls_us);
+    let size = if mode == "hash-resize" { "\nresizable_table = true" } else { "" };
+    let limit = format!("time_limit_us = {}{size}", factor * time_limit_us + time_for_calls_us);
     let arguments = format!("mode={mode} calls={calls}");
     let more = format!("slice_us = 20\n{more}");
     let changes = [

@@ -27,6 +27,8 @@ pub struct Contest {
     pub arguments: String,
     /// What further partitions like it get as theirs.
     pub further: Vec<String>,
+    /// It has a hashed page table, whose size it can change.
+    pub is_hashed: bool,
     /// Its memory in MiB.
     pub memory_mib: u64,
     /// Its number of vCPUs.
@@ -54,6 +56,7 @@ impl Contest {
             time_us: 3000,
             arguments: format!("mode={mode} calls=1000000"),
             further: Vec::new(),
+            is_hashed: false,
             memory_mib: 16,
             vcpus,
             other_weight: 100,
@@ -95,8 +98,13 @@ impl Contest {
             } else {
                 ""
             };
+            let table = if self.is_hashed {
+                "translation = \"hash\"\nresizable_table = true\n"
+            } else {
+                ""
+            };
             format!(
-                "[[partition]]\nname = \"{name}\"\npayload = \"misbehave\"\n\
+                "[[partition]]\nname = \"{name}\"\npayload = \"misbehave\"\n{table}\
                  memory = \"{memory_mib} MiB\"\nvcpus = {vcpus}\nweight = {other_weight}\n\
                  arguments = \"{arguments}\"\n{limit}{disks}"
             )

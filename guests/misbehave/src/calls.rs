@@ -127,6 +127,7 @@ pub(crate) fn one_call(partition: rt::Partition) {
     const FIRST_BYTE: Field = Field::new(0, 7);
     // Of the smallest hashed page table.
     const SLOTS: u64 = 0x4000;
+    const LEAST_LOG2: u64 = 18;
     let index = partition.number("call", 0usize);
     let which = *Hypercall::ALL.get(index).expect("call=N is the place of a hypercall");
     rt::println!("misbehave: {}", which.name());
@@ -169,6 +170,11 @@ pub(crate) fn one_call(partition: rt::Partition) {
             }
             Hypercall::Confer => [u64::MAX, 0, 0, 0],
             Hypercall::SetMode => [other * 3, mode::INTERRUPT_LOCATION, 0, 0],
+            Hypercall::ResizeHptPrepare => [0, LEAST_LOG2 + other, 0, 0],
+            Hypercall::ResizeHptCommit => {
+                crate::hashed::prepare(LEAST_LOG2 + other);
+                [0, LEAST_LOG2 + other, 0, 0]
+            }
             Hypercall::RegisterProcTbl => [process_table::DEREGISTER, 0, 0, 0],
             Hypercall::Cede => {
                 rt::set_decrementer(1);

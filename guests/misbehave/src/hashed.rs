@@ -4,7 +4,7 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use arch::hash::{self, EntryForm, GROUP_ENTRIES, first, second};
 use arch::interrupt::Vector;
-use arch::papr::status::{H_PARAMETER, H_SUCCESS};
+use arch::papr::status::{H_LONG_BUSY_ORDER_1_MSEC, H_PARAMETER, H_SUCCESS};
 use arch::papr::{Hypercall, hashed};
 use rt::random::Numbers;
 
@@ -91,7 +91,8 @@ pub(crate) fn two_sizes(partition: rt::Partition) {
     load(ADDRESS);
 }
 
-/// A table that is full of its own entries, and then an access with relocation off to a page that it had not touched.
+/// A table that is full of its own entries, and then accesses with relocation off to pages that it had not touched. The
+/// hypervisor's entries may make room for some.
 pub(crate) fn full(partition: rt::Partition) {
     for slot in 0..SLOTS {
         // Another address in each, so that none is there twice.
@@ -99,7 +100,72 @@ pub(crate) fn full(partition: rt::Partition) {
         call(Hypercall::Enter, [hashed::EXACT, slot, entry, second::M]);
     }
     rt::println!("misbehave: the table is full");
-    load(partition.free_memory().end - 0x1_0000);
+    partition.free_memory().step_by(0x1000).for_each(|address| _ = load(address & !0xFFF));
+}
+
+/// Asks for a table of `1 << bytes_log2` bytes until it is ready, or refused.
+pub(crate) fn prepare(bytes_log2: u64) -> i64 {
+    loop {
+        let status = call(Hypercall::ResizeHptPrepare, [0, bytes_log2, 0, 0]);
+        if status != H_LONG_BUSY_ORDER_1_MSEC {
+            return status;
+        }
+    }
+}
+
+/// The first vCPU changes the size of the table, forth and back, while all others put entries into it and take them
+/// out; what is bolted has to be found each time.
+pub(crate) fn resize(partition: rt::Partition) {
+    const BOLTED: u64 = 64;
+    const CHANGES: u64 = 12;
+    fn work(number: u32) {
+        let mut numbers = Numbers::new(11 + u64::from(number));
+        loop {
+            let slot = numbers.below(2 * SLOTS);
+            match numbers.below(3) {
+                0 => call(Hypercall::Enter, [0, slot, word(VSID + 1, slot << 23), second::M]),
+                1 => call(Hypercall::Remove, [hashed::AND_CONDITION, slot, hashed::BOLTED, 0]),
+                _ => call(Hypercall::ClearRef, [0, slot, 0, 0]),
+            };
+            TURNS.fetch_add(1, Relaxed);
+        }
+    }
+    rt::on_interrupt(Vector::Decrementer, |_| rt::set_decrementer(rt::NEVER));
+    // Pages of 4 KiB of a segment each, whose groups differ by the size of the table.
+    let hashed = |index: u64| hash::hash(VSID + 2, SEGMENT_LOG2, 12, index * 0x51 << 12);
+    let entry = |index: u64| word(VSID + 2, index * 0x51 << 12) | hashed::BOLTED;
+    let group = |index, bytes_log2: u64| hashed(index) & ((1 << (bytes_log2 - 7)) - 1);
+    let place = |index, bytes_log2| group(index, bytes_log2) * GROUP_ENTRIES as u64;
+    let [small, large] = [18, 19];
+    for index in 0..BOLTED {
+        let entered = [0, place(index, small), entry(index), index << 12 | second::M];
+        assert_eq!(call(Hypercall::Enter, entered), H_SUCCESS, "H_ENTER");
+    }
+    for vcpu in 1..partition.vcpus() {
+        assert_eq!(rt::start_vcpu(vcpu, work), 0, "start-cpu");
+    }
+    let mut lost = 0;
+    let mut statuses = [0; 4];
+    for change in 0..CHANGES {
+        let bytes_log2 = if change % 2 == 0 { large } else { small };
+        let ready = prepare(bytes_log2);
+        let done = call(Hypercall::ResizeHptCommit, [0, bytes_log2, 0, 0]);
+        statuses = [ready, done, prepare(21), call(Hypercall::ResizeHptCommit, [0, 20, 0, 0])];
+        for index in 0..BOLTED {
+            let is_there = |slot| {
+                let (_, read) = rt::hypercall_outputs(Hypercall::Read as u64, [0, slot, 0, 0]);
+                read[0] == entry(index) && read[1] & 0xFFFF_F000 == index << 12
+            };
+            let start = place(index, bytes_log2);
+            lost += u32::from(!(start..start + GROUP_ENTRIES as u64).any(is_there));
+        }
+        // The others have the table for a while.
+        let turns = TURNS.load(Relaxed);
+        while partition.vcpus() > 1 && TURNS.load(Relaxed).wrapping_sub(turns) < 100 {
+            core::hint::spin_loop();
+        }
+    }
+    rt::println!("misbehave: {CHANGES} changes of size, {lost} entries lost, {statuses:?}");
 }
 
 static TURNS: AtomicU32 = AtomicU32::new(0);

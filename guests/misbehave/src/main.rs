@@ -44,7 +44,7 @@ mod payload {
     rt::main!(misbehave);
 
     /// What it can do, and with what. "Ends" is that of the partition.
-    const MODES: [(&str, fn(rt::Partition)); 41] = [
+    const MODES: [(&str, fn(rt::Partition)); 42] = [
         ("wild-load", |partition| _ = load(partition.memory_bytes() << 1)), // ends
         ("wild-store", |partition| store(partition.memory_bytes(), 1)),     // ends
         ("wild-fetch", |_| jump(0x00FF_FFFF_0000)),                         // ends
@@ -88,6 +88,7 @@ mod payload {
         ("hash-two-sizes", hashed::two_sizes), // ends by a machine check
         ("hash-full", hashed::full),           // ends
         ("hash-race", hashed::race),           // ends by its time limit
+        ("hash-resize", hashed::resize),
     ];
 
     fn misbehave(partition: rt::Partition) {

@@ -95,6 +95,8 @@ pub struct Fake {
     pub logs_left: Cell<u64>,
     /// What guests do when they are entered, with which LPCR and until when.
     pub script: RefCell<Script>,
+    /// The hashed page tables that the processor was told of, with whose they are.
+    pub tables_in_use: RefCell<Vec<(u32, &'static [TableEntry])>>,
     hash_tables: HashTables,
 }
 
@@ -196,6 +198,7 @@ impl Fake {
             alerts_later: Cell::new(false),
             completed: Cell::default(),
             logs_left: Cell::new(u64::MAX),
+            tables_in_use: RefCell::default(),
             hash_tables: HashTables::default(),
             script: RefCell::new(Script(Box::new(|_, _, _, _| {
                 unreachable!("no guest is entered")
@@ -346,6 +349,10 @@ impl Tables for Fake {
 
     fn new_hash_table(&self, _: u32, bytes_log2: u32) -> Result<&'static [TableEntry], HalError> {
         Ok(self.hash_tables.give_out(1 << (bytes_log2 - 4)))
+    }
+
+    fn set_hash_table(&self, lpid: u32, entries: &'static [TableEntry]) {
+        self.tables_in_use.borrow_mut().push((lpid, entries));
     }
 
     fn publish_entries(&self) {}

@@ -211,13 +211,18 @@ pub trait Tables {
     /// [`HalError::OutOfTables`].
     fn new_tables(&self, lpid: u32) -> Result<Self::Tables, HalError>;
 
-    /// An empty hashed page table of `1 << bytes_log2` bytes for the partition `lpid`, which has nothing else that
-    /// translates, known to the processor. The base page of its virtual real mode area has 4 KiB.
+    /// Memory of `1 << bytes_log2` bytes for hashed page tables of the partition `lpid`, which has nothing else that
+    /// translates: empty, and unknown to the processor.
     ///
     /// # Errors
     /// [`HalError::OutOfTables`].
     fn new_hash_table(&self, lpid: u32, bytes_log2: u32)
     -> Result<&'static [TableEntry], HalError>;
+
+    /// From now on the partition `lpid`, in which nobody is, has this part of that as its hashed page table, as many
+    /// bytes as a power of two and aligned to that; no translation by another one is left. The base page of its virtual
+    /// real mode area has 4 KiB.
+    fn set_hash_table(&self, lpid: u32, entries: &'static [TableEntry]);
 
     /// Lets all hardware threads find what was stored into a hashed page table, before what follows.
     fn publish_entries(&self);

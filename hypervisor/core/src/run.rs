@@ -17,6 +17,7 @@ use crate::devices::Devices;
 use crate::dispatch::Enter;
 use crate::facilities::Demanded;
 use crate::hal::{Platform, Tables, Threads, Windows, Work};
+use crate::hash_table::Options;
 use crate::memory::Range;
 use crate::partition::features::{FeatureError, GuestStop};
 use crate::partition::guest_tree::ProcessorNode;
@@ -146,6 +147,7 @@ where
         }
         match translation {
             Translation::Radix if description.has_superpages => return Err(failed(&NO_SUPERPAGES)),
+            Translation::Radix if description.has_resizable_table => return Err(failed(&NO_TABLE)),
             Translation::Radix => radix::check(H::PROCESSOR).map_err(|error| failed(&error))?,
             Translation::Hash => {
                 let (registers, calls) = (bundle.registers, bundle.hash_calls);
@@ -153,9 +155,11 @@ where
                 checked.map_err(|error| failed(&error))?;
             }
         }
-        let has_superpages = description.has_superpages;
-        let partition =
-            Partition::translated(hal, name.clone(), lpid, found, translation, has_superpages);
+        let table = Options {
+            has_superpages: description.has_superpages,
+            is_resizable: description.has_resizable_table,
+        };
+        let partition = Partition::translated(hal, name.clone(), lpid, found, translation, table);
         let mut partition = partition.map_err(|error| failed(&error))?;
         partition.time_limit = description.time_limit.map(|time| ticks(u64::from(time), frequency));
         if description.has_performance_monitor {
@@ -326,6 +330,8 @@ fn fetch_threads<H: Threads + Platform + Tables>(
 /// Why a partition with radix translation is refused that asks for superpages.
 const NO_SUPERPAGES: &str =
     "superpages are made in a hashed page table; write translation = \"hash\"";
+/// The same of one that asks for a table whose size can change.
+const NO_TABLE: &str = "it has no hashed page table to resize; write translation = \"hash\"";
 
 /// Microseconds that a vCPU runs when others wait.
 const SLICE_DEFAULT: u32 = 1000;

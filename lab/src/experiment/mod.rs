@@ -374,6 +374,7 @@ impl FirstPartition<'_> {
             time_limit: None,
             has_performance_monitor: false,
             has_superpages: false,
+            has_resizable_table: false,
             guest_stop: None,
             dma_window: None,
             suspend_at: None,

@@ -2,7 +2,7 @@
 //! themselves: whatever a partition does, a vCPU that can always run is never more than two slices behind its share,
 //! in any interval. And a time limit is kept within one slice and what its end takes.
 
-use arch::papr::Hypercall;
+use arch::papr::{Class, Hypercall};
 use system_tests::containment::MODES;
 use system_tests::fairness::{Contest, Measured, SLICE_US, run_until};
 use system_tests::{is_nightly, record};
@@ -18,8 +18,17 @@ fn contests(topology: [u32; 3]) -> Vec<Contest> {
     let modes = MODES.iter().skip(first).step_by(ways);
     let modes = modes.map(|(mode, _)| Contest::against(mode, topology));
     let calls = (first..Hypercall::ALL.len()).step_by(step);
-    let calls = calls.map(|call| Contest::against(&format!("call call={call}"), topology));
+    let calls = calls.map(|call| Contest {
+        is_hashed: is_of_table(Hypercall::ALL[call]),
+        ..Contest::against(&format!("call call={call}"), topology)
+    });
     modes.chain(calls).collect()
+}
+
+/// Whether only a partition with a hashed page table has the call.
+fn is_of_table(call: Hypercall) -> bool {
+    call.class() == Class::HashTable
+        || matches!(call, Hypercall::ResizeHptPrepare | Hypercall::ResizeHptCommit)
 }
 
 fn check(contest: &Contest) -> Vec<Measured> {

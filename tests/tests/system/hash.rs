@@ -88,11 +88,12 @@ fn every_example_says_the_same_with_either_translation() {
 }
 
 /// What it does to its table, and how it ends.
-const MODES: [(&str, &str); 6] = [
+const MODES: [(&str, &str); 7] = [
     ("hash-enter", "[misbehave] misbehave: 0 of 1032 wrong entries taken"),
     ("hash-two-sizes", "stopped: unhandled Machine Check interrupt (0x200)"),
     ("hash-full", "stopped: its hashed page table is full where a page belongs"),
     ("hash-race", "stopped: it used up its time limit"),
+    ("hash-resize", "[misbehave] misbehave: 12 changes of size, 0 entries lost, [0, 0, -16, 2]"),
     ("restart-storm", "stopped: it used up its time limit"),
     ("hypercalls", "[misbehave] misbehave: hypercalls: still here"),
 ];
@@ -107,7 +108,7 @@ fn nobody_harms_the_others_by_a_table() {
             let arguments = format!("mode={mode} calls={calls}");
             let is_endless = end.contains("time limit");
             let limit = if is_endless { 4_000 } else { 400_000 + 30 * calls };
-            let limit = format!("time_limit_us = {limit}");
+            let limit = format!("time_limit_us = {limit}\nresizable_table = true");
             let changes = [("mode=tables", &*arguments), ("time_limit_us = 20000", &*limit)];
             let system = hashed("examples/misbehave.toml", "misbehave", &changes);
             let (transcript, findings) = containment::watched(&on_threads(system, topology));

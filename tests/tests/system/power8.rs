@@ -160,12 +160,13 @@ const OTHER_ENDS: [(&str, Option<&str>); 3] = [
 ];
 
 /// What a partition with a hashed page table can do beside that, and how it ends.
-const OF_TABLES: [(&str, &str); 4] = [
+const OF_TABLES: [(&str, &str); 5] = [
     // An entry has more bits of a virtual segment's number than on POWER9.
     ("hash-enter", "[misbehave] misbehave: 1 of 1032 wrong entries taken"),
     ("hash-two-sizes", "stopped: unhandled Machine Check interrupt (0x200)"),
     ("hash-full", "stopped: its hashed page table is full where a page belongs"),
     ("hash-race", "stopped: it used up its time limit"),
+    ("hash-resize", "[misbehave] misbehave: 12 changes of size, 0 entries lost, [0, 0, -16, 2]"),
 ];
 
 pub(crate) fn modes() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -217,8 +218,9 @@ fn nobody_harms_the_others_on_our_machine() {
         "hash-two-sizes",
         "hash-full",
         "hash-race",
+        "hash-resize",
     ];
-    let on_several = ["wild-store", "restart", "hash-race"];
+    let on_several = ["wild-store", "restart", "hash-race", "hash-resize"];
     for topology in TOPOLOGIES {
         let few = if topology == [1, 1, 1] { &on_one[..] } else { &on_several };
         let is_meant = |(mode, _): &(&str, &str)| is_nightly() || few.contains(mode);

@@ -28,6 +28,8 @@ const ROOT: &str = "#!/bin/busybox sh
 /bin/busybox --install -s /bin
 export PATH=/bin
 mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t debugfs debugfs /sys/kernel/debug
 mount -t devtmpfs devtmpfs /dev
 until more=$(findfs LABEL=more); do sleep 0.1; done
 mount -t ext4 $more /more
@@ -39,6 +41,10 @@ poweroff -f
 /// Disks, each behind an adapter of its own, which the guest may find in any order: the label of its file system, and
 /// its bytes.
 const DISKS: [(&str, &str); 2] = [("root", "16M"), ("more", "8M")];
+/// log2 of the bytes of a hashed page table: twice as large as PAPR's hint for the guest's memory, and an eighth of it.
+const TABLES: [&str; 2] = ["24", "20"];
+/// Where Linux shows and takes it.
+const TABLE: &str = "/sys/kernel/debug/powerpc/hpt_order";
 /// Lines of the file that the guest writes.
 const LINES: &str = "20000";
 
@@ -84,7 +90,7 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages, guests: &[Guest])
     if content.exists() {
         fs::remove_dir_all(&content)?;
     }
-    for name in ["bin", "dev", "more", "proc"] {
+    for name in ["bin", "dev", "more", "proc", "sys"] {
         fs::create_dir_all(content.join(name))?;
     }
     let left = DISKS.map(|(label, _)| folder.join(format!("{label}-left")));
@@ -130,6 +136,7 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages, guests: &[Guest])
     let mut took = Vec::new();
     for (vcpus, kind, machine) in guests {
         let Kind { processor, translation, mmu, topology } = kind;
+        let is_hashed = *translation == "hash";
         let file = folder.join("guest.toml");
         let image = &packages.image;
         fs::write(
@@ -137,14 +144,18 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages, guests: &[Guest])
             format!(
                 "[[partition]]\nname = \"linux\"\npayload = {image:?}\ninitrd = \"initramfs\"\nmemory = \"1 GiB\"\n\
                  vcpus = {vcpus}\ntranslation = {translation:?}\nperformance_monitor = true\narguments = \"console=hvc0 quiet\"\n\
-                 disks = [{disks}]\n",
+                 disks = [{disks}]\n{}",
+                if is_hashed { "resizable_table = true\n" } else { "" }
             ),
         )?;
+        let [large, small] = TABLES.map(|table| resized(table, is_hashed));
         let commands = [
             "echo \"=$(sha256sum < /bin/busybox)\"",
+            &large,
             &format!(
                 "seq {LINES} | tee /more/written > /written; sync; echo 3 > /proc/sys/vm/drop_caches"
             ),
+            &small,
             "echo \"=$(sha256sum < /written)\"",
             "echo \"=$(sha256sum < /more/written)\"",
             "echo \"=$(nproc)\"",
@@ -159,7 +170,8 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages, guests: &[Guest])
         command.arg(&file);
         let said = boot::converse(command, &commands)?;
         let [program, written] = &expected;
-        let expected = [program, written, written, &vcpus.to_string(), &mmu.to_string()];
+        let [large, small] = TABLES.map(|table| if is_hashed { table } else { "" });
+        let expected = [program, large, small, written, written, &vcpus.to_string(), mmu];
         ensure!(
             said.answers.iter().eq(expected),
             "the guest of {vcpus} vCPUs, {translation}, {processor}, answers {:?} on {machine}, not {expected:?}",
@@ -180,6 +192,15 @@ pub(super) fn boot(workspace: &Workspace, packages: &Packages, guests: &[Guest])
         "guests from two disks, which are as the host's tools see them: {}",
         took.join("; ")
     ))
+}
+
+/// What has the guest's table changed to this size, and asked for it, if it has one.
+fn resized(table: &str, is_hashed: bool) -> String {
+    if is_hashed {
+        format!("echo {table} > {TABLE}; echo \"=$(cat {TABLE})\"")
+    } else {
+        "echo \"=\"".to_owned()
+    }
 }
 
 /// One of the tools of Debian's e2fsprogs, which may be where only root looks.

@@ -194,6 +194,7 @@ fn partition(arguments: &BootArguments, path: &Path, files: &Files) -> Result<Pa
         time_limit: None,
         has_performance_monitor: false,
         has_superpages: false,
+        has_resizable_table: false,
         guest_stop: None,
         dma_window: None,
         suspend_at: None,

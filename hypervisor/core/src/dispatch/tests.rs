@@ -24,6 +24,7 @@ use crate::fake::Fake;
 use crate::guest_memory::GuestMemory;
 use crate::hal::{Maps, Windows};
 use crate::hash_table::HashTable;
+use crate::hash_table::Options;
 use crate::hypercall::Guest;
 use crate::interrupts::doorbell::Doorbell;
 use crate::interrupts::handler::Context;
@@ -496,7 +497,14 @@ fn a_look_for_superpages_counts_nothing_that_the_vcpu_did() {
     let hal = Fake::new(8 << 20);
     let (mut partitions, schedule) = partitions(&hal, &[1]);
     let memory = Range::new(2 * MIB, 2 * MIB);
-    partitions[0].memory = GuestMemory::new(&hal, 1, memory, Translation::Hash, true).unwrap();
+    partitions[0].memory = GuestMemory::new(
+        &hal,
+        1,
+        memory,
+        Translation::Hash,
+        Options { has_superpages: true, ..Options::default() },
+    )
+    .unwrap();
     let looks = Rc::new(Cell::new(0));
     let (seen, last) = (looks.clone(), Cell::new(None));
     hal.play(move |hal, guest, _, until| {
@@ -1127,7 +1135,7 @@ fn the_dispatcher_answers_a_call_that_the_vcpu_has_left_with() {
         1,
         Range::new(0, 2 * MIB),
         Translation::Hash,
-        false,
+        Options::default(),
     );
     let mut hashed = hashed.unwrap();
     core::mem::swap(&mut hashed.vcpus, &mut made[0].vcpus);

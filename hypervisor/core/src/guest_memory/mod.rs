@@ -28,7 +28,7 @@ use arch::bundle::Translation;
 
 use crate::guest_memory::given::{Found, Given};
 use crate::hal::{HalError, Maps, Memory, Page, Platform, Tables, Window, Work};
-use crate::hash_table::HashTable;
+use crate::hash_table::{HashTable, Options};
 use crate::map_cache::FRAME_LOG2;
 use crate::memory::Range;
 
@@ -95,6 +95,10 @@ enum SecondStage<H: Tables> {
 /// Which kind of partition it is, with what the hypervisor keeps for that kind alone: the one place that says so. Who
 /// does something for one kind matches on it, or on its [`Translation`], and names every kind.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a partition has one, and calls of the table find it here"
+)]
 pub enum Kind {
     /// With radix translation: the partition's trees are its own.
     Radix,
@@ -169,8 +173,8 @@ pub struct GuestMemory<H: Tables> {
 }
 
 impl<H: Tables> GuestMemory<H> {
-    /// Nothing is mapped of `range`, whose partition is translated so; if that is by a hashed page table, maybe with
-    /// superpages.
+    /// Nothing is mapped of `range`, whose partition is translated so; if that is by a hashed page table, by one that
+    /// can so much.
     ///
     /// # Errors
     /// [`HalError::OutOfTables`].
@@ -179,12 +183,12 @@ impl<H: Tables> GuestMemory<H> {
         lpid: u32,
         range: Range,
         translation: Translation,
-        has_superpages: bool,
+        table: Options,
     ) -> Result<Self, HalError> {
         let (stage, kind) = match translation {
             Translation::Radix => (SecondStage::Radix(hal.new_tables(lpid)?), Kind::Radix),
             Translation::Hash => {
-                let table = HashTable::new(hal, lpid, range.bytes, has_superpages)?;
+                let table = HashTable::new(hal, lpid, range.bytes, table)?;
                 (SecondStage::Hashed, Kind::Hash(table))
             }
         };

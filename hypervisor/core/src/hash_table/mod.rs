@@ -9,9 +9,11 @@
 //! missed ([`HashTable::add_real_mode`]). They are the hypervisor's to take out again, no other entry is.
 
 mod entry;
+mod size;
 mod superpages;
 
 pub use entry::Checked;
+pub use size::Wish;
 pub use superpages::Counts as Superpages;
 
 use alloc::vec::Vec;
@@ -112,13 +114,27 @@ pub const BLOCK_BASE_LOG2_MAX: u32 = 16;
 /// 18 us; these, all full, take 5 us by `tlbiel` and 15 by `tlbie`.
 pub const REMOVED_NEXT: u64 = 64;
 
+/// What a table can, beside what all can.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Options {
+    /// Large blocks form in it.
+    pub has_superpages: bool,
+    /// The partition can change its size.
+    pub is_resizable: bool,
+}
+
 /// A table.
 #[derive(Debug)]
 pub struct HashTable {
     lpid: u32,
+    /// All that there is room for.
     entries: &'static [TableEntry],
-    /// By slot: the second doubleword as the partition wrote it, without R and C.
+    /// For each: the second doubleword as the partition wrote it, without R and C.
     kept: Vec<Word>,
+    /// Where in them the table in use begins. Both change while nobody is in the partition.
+    begin: Word,
+    /// How many slots it has.
+    slots: Word,
     /// Counts entries of the hypervisor's own that made room.
     turn: Word,
     /// The slot that [`HashTable::remove_next`] goes on from.
@@ -127,6 +143,8 @@ pub struct HashTable {
     home: Home,
     /// What is known for superpages, if the partition is to have them.
     superpages: Option<superpages::Superpages>,
+    /// How far a change of its size is, if it can change.
+    size: Option<size::Size>,
 }
 
 /// An entry that is locked, valid, and as it was.
@@ -165,21 +183,30 @@ impl HashTable {
         hal: &impl Tables,
         lpid: u32,
         memory_bytes: u64,
-        has_superpages: bool,
+        options: Options,
     ) -> Result<Self, HalError> {
-        let entries = hal.new_hash_table(lpid, bytes_log2(memory_bytes))?;
+        let Options { has_superpages, is_resizable } = options;
+        let room_log2 = if is_resizable { size::room_log2 } else { bytes_log2 }(memory_bytes);
+        let entries = hal.new_hash_table(lpid, room_log2)?;
         let mut kept = Vec::new();
         kept.try_reserve_exact(entries.len()).map_err(|_| HalError::OutOfTables)?;
         kept.extend(entries.iter().map(|_| Word::zero()));
         let superpages = has_superpages.then(superpages::Superpages::new).transpose()?;
+        let usual = entries.len() >> (room_log2 - bytes_log2(memory_bytes));
+        let slots = Word::zero();
+        slots.set(usual as u64);
+        hal.set_hash_table(lpid, &entries[..usual]);
         Ok(Self {
             lpid,
             entries,
             kept,
+            begin: Word::zero(),
+            slots,
             turn: Word::zero(),
             next: Word::zero(),
             home: Home::none(),
             superpages,
+            size: is_resizable.then(|| size::Size::new(usual as u64)),
         })
     }
 
@@ -195,12 +222,20 @@ impl HashTable {
     /// How many entries it has room for.
     #[must_use]
     pub fn slots(&self) -> u64 {
-        self.entries.len() as u64
+        self.slots.get()
     }
 
     fn at(&self, slot: u64) -> Option<(&TableEntry, &Word)> {
-        let place = usize::try_from(slot).ok()?;
+        if slot >= self.slots() {
+            return None;
+        }
+        let place = usize::try_from(self.begin.get() + slot).ok()?;
         Some((self.entries.get(place)?, self.kept.get(place)?))
+    }
+
+    /// The entry in a slot of the table.
+    fn entry(&self, slot: u64) -> &TableEntry {
+        &self.entries[(self.begin.get() + slot) as usize]
     }
 
     /// Puts an entry into the first free one of `slots`, which are in the table; says which that is.
@@ -535,7 +570,7 @@ impl HashTable {
         let is_there = |(start, h): (u64, u64)| {
             let wanted = checked.first | h;
             slots(start).any(|slot| {
-                let entry = &self.entries[slot as usize];
+                let entry = self.entry(slot);
                 let first = entry.first() & !(OWN | LOCK | entry::GUESTS_OWN);
                 first == wanted && form::<H>().segment_size_of([first, entry.second()]) == 1
             })
@@ -554,9 +589,7 @@ impl HashTable {
         let own = |(start, _): (u64, u64)| {
             (0..GROUP_ENTRIES as u64)
                 .map(|place| start + (place + turn) % GROUP_ENTRIES as u64)
-                .find(|slot| {
-                    self.entries[*slot as usize].first() & (OWN | first::V) == OWN | first::V
-                })
+                .find(|slot| self.entry(*slot).first() & (OWN | first::V) == OWN | first::V)
         };
         let own_alone = Condition { is_own: Some(true), ..Condition::default() };
         places.into_iter().any(|place| {
@@ -571,18 +604,17 @@ impl HashTable {
 
     /// Empties slots from `slot` on, at most so many: where the next one is. No vCPU of the partition runs.
     pub fn empty(&self, slot: u64, count: u64) -> Option<u64> {
-        if let Some(superpages) = self.superpages.as_ref().filter(|_| slot == 0) {
+        let end = (slot + count).min(self.slots());
+        self.empty_places(self.begin.get(), slot..end);
+        (end < self.slots()).then_some(end)
+    }
+
+    /// There is nothing in it that anybody has begun with.
+    fn starts_anew(&self) {
+        if let Some(superpages) = &self.superpages {
             superpages.reset();
         }
         self.next.set(0);
-        let end = (slot + count).min(self.slots());
-        for slot in slot..end {
-            let (entry, kept) = (&self.entries[slot as usize], &self.kept[slot as usize]);
-            entry.give(0);
-            entry.set_second(0);
-            kept.set(0);
-        }
-        (end < self.slots()).then_some(end)
     }
 }
 

@@ -23,28 +23,32 @@ use arch::papr::status::{
 use proptest::prelude::*;
 
 use super::entry::{as_written, of_real_mode, page_of};
-use super::{Checked, HashTable, LOCK, OWN, REMOVED_NEXT, bytes_log2};
+use super::{Checked, HashTable, LOCK, OWN, Options, REMOVED_NEXT, bytes_log2};
 use crate::fake::Fake;
 use crate::guest_memory::given::Given;
 use crate::hypercall::{WORDS, of_block, of_hash_table};
 use crate::memory::Range;
 
-const MEMORY: Range = Range::new(0x300_0000, 0x200_0000);
+pub(super) const MEMORY: Range = Range::new(0x300_0000, 0x200_0000);
 
-struct Machine {
-    fake: Fake,
-    table: HashTable,
+pub(super) struct Machine {
+    pub(super) fake: Fake,
+    pub(super) table: HashTable,
     given: Given,
 }
 
 impl Machine {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
+        Self::of(Options::default())
+    }
+
+    pub(super) fn of(options: Options) -> Self {
         let fake = Fake::new(0x1000);
-        let table = HashTable::new(&fake, 7, MEMORY.bytes, false).unwrap();
+        let table = HashTable::new(&fake, 7, MEMORY.bytes, options).unwrap();
         Self { fake, table, given: Given::none_of(MEMORY) }
     }
 
-    fn call(&self, call: Hypercall, arguments: &[u64]) -> (i64, [u64; WORDS]) {
+    pub(super) fn call(&self, call: Hypercall, arguments: &[u64]) -> (i64, [u64; WORDS]) {
         let mut words = [0; 1 + BLOCK];
         words[..arguments.len()].copy_from_slice(arguments);
         if call == Hypercall::BlockRemove {
@@ -68,7 +72,13 @@ impl Machine {
 }
 
 /// The slot, and both doublewords, of an entry that a partition writes.
-fn written(size: PageSize, log2: u32, vsid: u64, offset: u64, page: u64) -> (u64, [u64; 2]) {
+pub(super) fn written(
+    size: PageSize,
+    log2: u32,
+    vsid: u64,
+    offset: u64,
+    page: u64,
+) -> (u64, [u64; 2]) {
     let vsid = vsid & ((1 << (68 - log2)) - 1);
     let offset = offset & ((1 << log2) - 1) >> size.actual_log2 << size.actual_log2;
     let low = first::AVA_OMITS_LOG2;
@@ -81,7 +91,7 @@ fn written(size: PageSize, log2: u32, vsid: u64, offset: u64, page: u64) -> (u64
     (group * GROUP_ENTRIES as u64, [word, second])
 }
 
-const SMALL: PageSize = PageSize { base_log2: 12, actual_log2: 12, code: 0 };
+pub(super) const SMALL: PageSize = PageSize { base_log2: 12, actual_log2: 12, code: 0 };
 
 fn small(offset: u64) -> (u64, [u64; 2]) {
     written(SMALL, 28, 0x123, offset, offset)
@@ -370,7 +380,7 @@ fn a_table_is_cleared_a_piece_at_a_time_but_for_the_hypervisors_own_entries() {
     // A restart goes through all of it.
     machine.call(Hypercall::ClearHpt, &[]);
     assert_eq!(machine.table.next().start, REMOVED_NEXT);
-    machine.table.empty(0, 1);
+    machine.table.reset(&machine.fake);
     assert_eq!(machine.table.next().start, 0);
 }
 

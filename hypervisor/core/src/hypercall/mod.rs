@@ -14,6 +14,7 @@ mod mode;
 mod page;
 mod process_table;
 mod processor;
+mod resize;
 mod rtas;
 mod tce;
 mod terminal;
@@ -93,6 +94,8 @@ pub fn answer<H: Hal>(guest: &mut Guest<'_, H>, call: Hypercall, arguments: [u64
             let status = process_table::register(partition, *hal, a1, a2, a3, a4);
             entered_anew(guest, status, lpcr)
         }
+        Hypercall::ResizeHptPrepare => Answer::Status(resize::prepare(partition, a1, a2)),
+        Hypercall::ResizeHptCommit => resize::commit(partition, arguments),
         Hypercall::Rtas => rtas::call(guest, a1),
         Hypercall::Cede => processor::cede(),
         Hypercall::Prod => processor::prod(guest, a1),

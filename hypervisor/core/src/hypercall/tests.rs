@@ -30,6 +30,7 @@ use crate::devices::disk::Disk;
 use crate::devices::{Devices, source, unit};
 use crate::fake::Fake;
 use crate::guest_memory::GuestMemory;
+use crate::hash_table::Options;
 use crate::hypercall::Guest;
 use crate::life::Pending;
 use crate::life::activity::{Activity, Sleep};
@@ -305,7 +306,7 @@ fn a_process_table_must_lie_in_the_partition_and_be_aligned_to_its_size() {
 fn with_a_hashed_page_table_there_is_no_process_table() {
     let mut setup = Setup::new();
     setup.partition.memory =
-        GuestMemory::new(&setup.hal, 1, MEMORY, Translation::Hash, false).unwrap();
+        GuestMemory::new(&setup.hal, 1, MEMORY, Translation::Hash, Options::default()).unwrap();
     let lpcr = setup.partition.lpcr;
     for flags in [0, process_table::REGISTER, process_table::DEREGISTER] {
         setup.expect(Hypercall::RegisterProcTbl, [flags, 0, 0, 0], H_SUCCESS);
@@ -335,7 +336,7 @@ fn a_partition_with_a_hashed_page_table_reads_which_blocks_it_can_remove() {
     };
     assert_eq!(asked(&mut setup, rtas::TLB_BLOCKS, 0x1000, 64), rtas::NOT_SUPPORTED, "radix");
     setup.partition.memory =
-        GuestMemory::new(&setup.hal, 1, MEMORY, Translation::Hash, false).unwrap();
+        GuestMemory::new(&setup.hal, 1, MEMORY, Translation::Hash, Options::default()).unwrap();
     assert_eq!(asked(&mut setup, 20, 0x1000, 64), rtas::NOT_SUPPORTED);
     assert_eq!(asked(&mut setup, rtas::TLB_BLOCKS, 0x1000, 1), rtas::BUFFER);
     assert_eq!(asked(&mut setup, rtas::TLB_BLOCKS, 0xFFFF_0000, 64), rtas::BUFFER);

@@ -10,7 +10,7 @@ use loom::sync::atomic::{Ordering, fence};
 use loom::thread::spawn;
 
 use super::machine::{Machine, set_index};
-use crate::hash_table::{Checked, Condition, HashTable, Written, form};
+use crate::hash_table::{Checked, Condition, HashTable, Options, Written, form};
 
 /// What both use, for as long as the model's run lasts.
 #[derive(Clone, Copy)]
@@ -53,7 +53,7 @@ fn beside<T: Send + 'static>(
 ) {
     loom::model(move || {
         let hal: &'static Machine = Box::leak(Box::new(Machine::new(0, 0, |_, _| unreachable!())));
-        let table = HashTable::new(hal, 7, 0, false).expect("a table");
+        let table = HashTable::new(hal, 7, 0, Options::default()).expect("a table");
         let shared = Shared { hal, table: Box::leak(Box::new(table)) };
         prepare(shared);
         let other = spawn(move || other(shared));

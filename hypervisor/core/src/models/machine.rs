@@ -159,6 +159,10 @@ impl Tables for Machine {
         Ok((0..GROUP_ENTRIES).map(|_| TableEntry::zero()).collect::<Vec<_>>().leak())
     }
 
+    fn set_hash_table(&self, lpid: u32, entries: &'static [TableEntry]) {
+        self.fake.set_hash_table(lpid, entries);
+    }
+
     fn publish_entries(&self) {}
 
     fn forget_pages(&self, lpid: u32, home: &Home, pages: &[Option<VirtualPage>]) {

@@ -11,6 +11,7 @@ use loom::thread::spawn;
 use super::calls::{ENTRY, MEMORY_BYTES, write_buffers};
 use super::machine::{ENTRIES, Machine, Program, set_index};
 use crate::console::Console;
+use crate::hash_table::Options;
 use crate::life::activity::{Activity, Next, Sleep};
 use crate::life::outcome::Outcome;
 use crate::memory::Range;
@@ -99,8 +100,14 @@ impl Model {
             let memory = Range::new(MEMORY_BYTES * index as u64, MEMORY_BYTES);
             let (name, lpid) = (index.to_string(), 1 + index as u32);
             let translation = if has_superpages { Translation::Hash } else { Translation::Radix };
-            let partition =
-                Partition::translated(hal, name, lpid, memory, translation, has_superpages);
+            let partition = Partition::translated(
+                hal,
+                name,
+                lpid,
+                memory,
+                translation,
+                Options { has_superpages, ..Options::default() },
+            );
             let mut partition = partition.expect("there are tables");
             if let Some(table) = partition.memory.hash_table() {
                 table.look_when_told();

@@ -93,6 +93,9 @@ const HYPERTAS_OF_DISKS: &[&str] = &["hcall-vio"];
 /// The same, with a hashed page table.
 const HYPERTAS_OF_HASH: &[&str] = &["hcall-pft", "hcall-bulk", "hcall-block-remove"];
 
+/// The same, with one whose size can change.
+const HYPERTAS_OF_SIZE: &[&str] = &["hcall-hpt-resize"];
+
 /// `ibm,pa-features`: a count, the kind of the list, and bytes of which bit 0 is the most significant.
 const fn processor_features(translation: Translation) -> [u8; 2 + FEATURE_BYTES] {
     let mut features = [0; 2 + FEATURE_BYTES];
@@ -128,6 +131,8 @@ pub struct Content<'a> {
     pub adapters: usize,
     /// How its addresses are translated.
     pub translation: Translation,
+    /// It can change the size of its hashed page table.
+    pub has_resizable_table: bool,
     /// Its vCPUs may execute `stop`.
     pub guest_stop: Option<GuestStop<'a>>,
     /// What it has of firmware's node of a processor.
@@ -225,7 +230,9 @@ fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
         Translation::Radix => &[],
         Translation::Hash => HYPERTAS_OF_HASH,
     };
-    tree.add("ibm,hypertas-functions", &[HYPERTAS, of_window, of_disks, of_hash].concat()[..]);
+    let of_size = if content.has_resizable_table { HYPERTAS_OF_SIZE } else { &[] };
+    let functions = [HYPERTAS, of_window, of_disks, of_hash, of_size].concat();
+    tree.add("ibm,hypertas-functions", &functions[..]);
     let mut entries = [0; 2];
     if has_entry {
         entries = ["linux,rtas-base", "linux,rtas-entry"].map(|name| tree.add(name, &0u32));

@@ -26,6 +26,7 @@ use crate::devices::Devices;
 use crate::facilities;
 use crate::guest_memory::GuestMemory;
 use crate::hal::{HalError, Memory};
+use crate::hash_table::Options;
 use crate::interrupts::source::Sources;
 use crate::life::Life;
 use crate::memory::Range;
@@ -124,10 +125,10 @@ impl<H: Memory> Partition<H> {
     /// # Errors
     /// [`HalError::OutOfTables`].
     pub fn new(hal: &H, name: String, lpid: u32, memory: Range) -> Result<Self, HalError> {
-        Self::translated(hal, name, lpid, memory, Translation::Radix, false)
+        Self::translated(hal, name, lpid, memory, Translation::Radix, Options::default())
     }
 
-    /// The same, translated so; if that is by a hashed page table, maybe with superpages.
+    /// The same, translated so; if that is by a hashed page table, by one that can so much.
     ///
     /// # Errors
     /// [`HalError::OutOfTables`].
@@ -137,12 +138,12 @@ impl<H: Memory> Partition<H> {
         lpid: u32,
         memory: Range,
         translation: Translation,
-        has_superpages: bool,
+        table: Options,
     ) -> Result<Self, HalError> {
         Ok(Self {
             name,
             lpid,
-            memory: GuestMemory::new(hal, lpid, memory, translation, has_superpages)?,
+            memory: GuestMemory::new(hal, lpid, memory, translation, table)?,
             lpcr: lpcr_at_start(H::PROCESSOR, translation),
             timebase_offset: 0,
             vcpus: Vec::new(),

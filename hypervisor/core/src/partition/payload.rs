@@ -40,6 +40,7 @@ impl Payload {
             adapters: description.adapters(),
             guest_stop,
             translation: description.translation(processor.processor()),
+            has_resizable_table: description.has_resizable_table,
             processor,
         };
         let place = |bytes| tree_address(description, bytes).ok_or(LoadError::NoRoomForTree);

@@ -9,6 +9,7 @@ use core::ptr::{self, NonNull};
 use core::slice;
 
 use arch::address::RealAddress;
+use arch::hash;
 use hypervisor_core::memory::Range;
 use hypervisor_core::sync::{Lock, TableEntry};
 use linked_list_allocator::Heap;
@@ -98,16 +99,22 @@ pub(crate) unsafe fn zero_blocks(start: *mut u8, bytes: usize) {
 /// Second-stage tables, from the heap.
 pub(crate) struct HeapTables;
 
-/// Memory for a hashed page table of `1 << bytes_log2` bytes, zero and for good, from the heap: where it is, and its
-/// entries.
-pub(crate) fn hash_table(bytes_log2: u32) -> Option<(RealAddress, &'static [TableEntry])> {
+/// Memory for hashed page tables of `1 << bytes_log2` bytes, zero and for good, from the heap.
+pub(crate) fn hash_table(bytes_log2: u32) -> Option<&'static [TableEntry]> {
     let bytes = 1usize.checked_shl(bytes_log2)?;
     // Aligned as every processor asks.
     let table = zeroed(bytes)?;
     // SAFETY: zeros are entries, aligned, for as long as the hypervisor runs, and reached as atomics alone; the
     // processor sets single bytes of them.
-    let entries = unsafe { slice::from_raw_parts(table.cast(), bytes / size_of::<TableEntry>()) };
-    Some((real_of(table as u64), entries))
+    Some(unsafe { slice::from_raw_parts(table.cast(), bytes / size_of::<TableEntry>()) })
+}
+
+/// Where entries lie that are a whole hashed page table.
+pub(crate) fn table_of(entries: &'static [TableEntry]) -> hash::Table {
+    let bytes_log2 = size_of_val(entries).trailing_zeros();
+    let base = real_of(entries.as_ptr() as u64);
+    assert!(size_of_val(entries).is_power_of_two() && base.is_aligned(bytes_log2), "a table");
+    hash::Table { base, bytes_log2 }
 }
 
 /// So many bytes, a power of two and at least a block's, zero and for good, from the heap, aligned to their number.

@@ -4,6 +4,7 @@
 //! mapped, so nothing is kept out of the hypervisor's reach either.
 
 use core::ptr;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use arch::address::RealAddress;
 use arch::bundle::MapPolicy;
@@ -15,14 +16,13 @@ use super::memory::address_of;
 use super::windows::{Reserved, frame_of};
 use crate::invalidation::LPIDS;
 use crate::radix::{MapError, PAGE_2M};
-use crate::registers::{isync, spr, write};
-use crate::single::Single;
+use crate::registers::{isync, read, spr, write};
 
 /// How the hypervisor's own addresses are translated.
 pub(crate) const NAME: &str = "relocation off";
 
 /// SDR1 of each partition.
-static TABLES: Single<[u64; LPIDS]> = Single::new([0; LPIDS]);
+static TABLES: [AtomicU64; LPIDS] = [const { AtomicU64::new(0) }; LPIDS];
 
 /// There is nothing to build.
 pub(crate) const fn build() -> Result<(), MapError> {
@@ -53,10 +53,14 @@ pub(crate) const fn lpids() -> u32 {
 /// Says where a partition's hashed page table lies: its SDR1.
 ///
 /// # Safety
-/// The table outlives the partition, which finds nothing in it that is not its own.
+/// The table outlives the partition, which finds nothing in it that is not its own, and nobody is in the partition.
 pub(crate) unsafe fn set_partition(lpid: u32, sdr1: u64, _: u64) {
-    // SAFETY: the boot thread makes partitions before any runs.
-    unsafe { (*TABLES.get())[lpid as usize] = sdr1 };
+    TABLES[lpid as usize].store(sdr1, Ordering::Relaxed);
+}
+
+/// Whether the core has another hashed page table than the partition whose it is.
+pub(crate) fn has_other_table(lpid: u32) -> bool {
+    read::<{ spr::SDR1 }>() != TABLES[lpid as usize].load(Ordering::Relaxed)
 }
 
 /// Process tables came with radix translation, which no partition has.
@@ -67,8 +71,8 @@ pub(crate) fn set_process_table(_: u32, _: u64) {}
 /// # Safety
 /// None of its threads is in a partition.
 pub(crate) unsafe fn set_own_table(lpid: u32) {
-    // SAFETY: nobody writes the list any more. With relocation off the hypervisor has no use for SDR1.
-    unsafe { write::<{ spr::SDR1 }>((*TABLES.get())[lpid as usize]) };
+    // SAFETY: the caller's promise. With relocation off the hypervisor has no use for SDR1.
+    unsafe { write::<{ spr::SDR1 }>(TABLES[lpid as usize].load(Ordering::Relaxed)) };
 }
 
 /// This thread runs another vCPU, whose partition has the core.

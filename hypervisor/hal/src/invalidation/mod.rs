@@ -17,7 +17,7 @@ pub(crate) use own::{
     invalidate_pages_in_thread, set_overtakes_stores,
 };
 #[cfg(feature = "power8")]
-pub(crate) use power8::{LPIDS, catch_up};
+pub(crate) use power8::{LPIDS, is_behind};
 #[cfg(not(feature = "power8"))]
 pub(crate) use power9::{invalidate_host_in_core, invalidate_page_in_core};
 

@@ -40,15 +40,17 @@ fn sweep(scope: u64) {
 /// By partition, a bit for each thread that has to forget its translations before it runs it again.
 static STALE: [AtomicU64; LPIDS] = [const { AtomicU64::new(0) }; LPIDS];
 
-/// Makes this core forget what it has to forget of a partition, a vCPU of which is about to enter on this thread. Who
-/// leaves it something to forget has the partition locked meanwhile, and so has had the vCPU since.
+/// Whether this core has something to forget of a partition, a vCPU of which is about to enter on this thread: not
+/// asked for again. Who leaves it something to forget has the partition locked meanwhile, and so has had the vCPU
+/// since.
 #[inline(always)]
-pub(crate) fn catch_up(lpid: u32, thread: usize) {
+pub(crate) fn is_behind(lpid: u32, thread: usize) -> bool {
     let (stale, own) = (&STALE[lpid as usize], 1 << thread);
-    if stale.load(Ordering::Relaxed) & own != 0 {
+    let is_behind = stale.load(Ordering::Relaxed) & own != 0;
+    if is_behind {
         stale.fetch_and(!own, Ordering::AcqRel);
-        invalidate_in_core(lpid);
     }
+    is_behind
 }
 
 /// The parts whose invalidations are done before earlier stores are POWER9s.

@@ -6,7 +6,7 @@ use core::ptr;
 use arch::address::RealAddress;
 use arch::bundle::MapPolicy;
 use arch::excess::Excesses;
-use arch::hash::{self, VirtualPage, segment};
+use arch::hash::{VirtualPage, segment};
 use arch::marker::{Mark, Region};
 use arch::processor::Processor;
 use arch::radix::{Leaf, PATE0_HR, TableLocation, rights};
@@ -125,12 +125,15 @@ impl Tables for Machine {
             return Err(HalError::OutOfTables);
         }
         region::add_partition()?;
-        let (base, entries) = memory::hash_table(bytes_log2).ok_or(HalError::OutOfTables)?;
-        let table = hash::Table { base, bytes_log2 };
-        // SAFETY: the table is never given back, and empty; core puts nothing of the hypervisor's into it.
+        memory::hash_table(bytes_log2).ok_or(HalError::OutOfTables)
+    }
+
+    fn set_hash_table(&self, lpid: u32, entries: &'static [TableEntry]) {
+        assert!(lpid != 0 && lpid < map::lpids(), "no partition has the number {lpid}");
+        let table = memory::table_of(entries);
+        // SAFETY: the table is never given back; core puts nothing of the hypervisor's into it.
         unsafe { map::set_partition(lpid, table.to_doubleword(REAL_MODE_LOG2), 0) };
-        invalidate(Scope::Hashed(lpid));
-        Ok(entries)
+        self.forget_hashed(lpid);
     }
 
     fn publish_entries(&self) {

@@ -46,9 +46,14 @@ pub(super) struct Left {
 }
 
 impl Left {
-    /// A call of the hashed page table may find that something has to be done before, with nobody in the partition.
+    /// A call of the hashed page table may find that something has to be done before, with nobody in the partition; and
+    /// the table may be another one then.
     fn may_be_made_again(&self) -> bool {
-        self.call.and_then(Hypercall::of_hash_table).is_some()
+        self.call.and_then(Hypercall::of_hash_table).is_some() || self.is_resize()
+    }
+
+    fn is_resize(&self) -> bool {
+        self.call == Some(Hypercall::ResizeHptCommit as u64)
     }
 }
 
@@ -171,6 +176,8 @@ impl Judge {
             }
             Rule::Spent => is_spent,
             Rule::Segment => is == was || is == 0 && entry.lpcr & lpcr::HR != 0,
+            // The eighth argument, which is one of the other calls.
+            Rule::Output(_) if left.is_resize() && register == Register::Gpr(11) => is_spent,
             Rule::Status | Rule::Output(_) if left.is_made_again => is == was,
             Rule::Status => STATUSES.contains(&(is as i64)),
             Rule::Output(number) => {

@@ -203,5 +203,10 @@ fn a_call_of_the_hashed_page_table_may_be_made_again() {
     assert_eq!(again(Hypercall::BlockRemove).wrong(), []);
     assert_eq!(again(Hypercall::BulkRemove).with(ninth, 0).wrong(), []);
     assert!(!again(Hypercall::BlockRemove).with(ninth, 0).wrong().is_empty());
+    assert_eq!(again(Hypercall::ResizeHptCommit).wrong(), []);
+    let eighth = |value| again(Hypercall::ResizeHptCommit).with(Register::Gpr(11), value).wrong();
+    assert_eq!(eighth(0), []);
+    assert!(!eighth(0x2000).is_empty());
+    assert!(!again(Hypercall::ResizeHptCommit).with(Register::Gpr(10), 0).wrong().is_empty());
     assert_eq!(again(Hypercall::Cppr).wrong(), [Register::Pc]);
 }

@@ -13,9 +13,9 @@ use arch::bundle::{
     DISKS_MAX, DMA_WINDOW, EAGER_WITHOUT, ENTRY, FILE_BYTES, GUEST_STOP, HASH_CALLS,
     HashCallPolicy, IMAGE, INITRD, LEAST_SLICE, MANIFEST_BYTES_MAX, MAP, MEMORY_BYTES, MITIGATIONS,
     MapPolicy, MitigationPolicy, ONE_PARTITION_PER_CORE, PERFORMANCE_MONITOR, REGISTERS,
-    RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, SUBCORES, SUPERPAGES, SUSPEND_AT,
-    THREADS_PER_CORE, TIME_LIMIT, TRANSLATION, Translation, VCPUS, VCPUS_MAX, WEIGHT, WEIGHT_MAX,
-    is_name,
+    RESIZABLE_TABLE, RegisterPolicy, SEGMENT_DOUBLEWORDS, SEGMENTS, SLICE, SUBCORES, SUPERPAGES,
+    SUSPEND_AT, THREADS_PER_CORE, TIME_LIMIT, TRANSLATION, Translation, VCPUS, VCPUS_MAX, WEIGHT,
+    WEIGHT_MAX, is_name,
 };
 use arch::excess::Excesses;
 use arch::papr::tce;
@@ -71,6 +71,8 @@ pub struct Description {
     pub has_performance_monitor: bool,
     /// The hypervisor makes superpages of what it enters into its hashed page table.
     pub has_superpages: bool,
+    /// It can change the size of its hashed page table.
+    pub has_resizable_table: bool,
     /// The version of the feature `guest-stop` that it asks for.
     pub guest_stop: Option<u32>,
     /// Bytes of each window through which a device sees its memory, if it has one.
@@ -498,6 +500,7 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
     };
     let has_performance_monitor = is_set(PERFORMANCE_MONITOR)?;
     let has_superpages = is_set(SUPERPAGES)?;
+    let has_resizable_table = is_set(RESIZABLE_TABLE)?;
     let guest_stop = optional(GUEST_STOP)?;
     let dma_window = optional(DMA_WINDOW)?;
     if dma_window.is_some_and(|bytes| !tce::is_window(u64::from(bytes))) {
@@ -536,6 +539,7 @@ fn partition(node: &FdtNode<'_>, file_bytes: u64) -> Result<Description, Partiti
         time_limit,
         has_performance_monitor,
         has_superpages,
+        has_resizable_table,
         guest_stop,
         dma_window,
         suspend_at,

@@ -20,6 +20,7 @@ use crate::devices::transfer::Transfer;
 use crate::fake::Fake;
 use crate::guest_memory::GuestMemory;
 use crate::guest_memory::unlocked::Unlocked;
+use crate::hash_table::Options;
 use crate::memory::Range;
 
 const MIB: u64 = 1 << 20;
@@ -53,7 +54,8 @@ impl Setup {
         for (index, byte) in hal.memory.borrow_mut()[DISKS as usize..].iter_mut().enumerate() {
             *byte = (index * 7 + index / 509) as u8;
         }
-        let memory = GuestMemory::new(&hal, 1, MEMORY, Translation::Radix, false).unwrap();
+        let memory =
+            GuestMemory::new(&hal, 1, MEMORY, Translation::Radix, Options::default()).unwrap();
         let disk = |index: u64, is_writable| Disk {
             range: Range::new(DISKS + index * DISK_BYTES, DISK_BYTES),
             is_writable,

@@ -243,6 +243,16 @@ impl Superpages {
     }
 }
 
+/// What an entry is without its block, of which this is kept.
+pub(super) const fn of_own_size([first, second]: [u64; 2], kept: u64) -> [u64; 2] {
+    if kept & MADE_LARGE == 0 {
+        return [first, second];
+    }
+    let below = IN_BLOCK & EntryForm::V2.address;
+    let l = if kept & WITHOUT_L != 0 { 0 } else { first::L };
+    [first & !first::L | l, second & !below | kept & below]
+}
+
 fn add_one(count: &Word) {
     count.set(count.get() + 1);
 }
@@ -280,9 +290,12 @@ impl HashTable {
     }
 
     /// When a vCPU that is about to enter has to call [`HashTable::look`] first, if the partition is to have
-    /// superpages; at once if a block is to change its size.
+    /// superpages; at once if a block, or the table, is to change its size.
     #[must_use]
     pub fn next_look(&self) -> Option<u64> {
+        if self.is_moving() {
+            return Some(0);
+        }
         let superpages = self.superpages.as_ref()?;
         Some(if superpages.awaits_change() { 0 } else { superpages.due.get() })
     }
@@ -328,9 +341,15 @@ impl HashTable {
     }
 
     /// A vCPU is about to enter, with its partition locked. If nobody is in it, `is_alone`, changes what is to change;
-    /// looks at some entries, if that is due `now`. Whether a block is to change its size yet: nobody may enter before,
-    /// and whoever is in the partition has to leave it.
+    /// looks at some entries, if that is due `now`. Whether a block, or the table, is to change its size yet: nobody
+    /// may enter before, and whoever is in the partition has to leave it.
     pub fn look<H: Tables + Platform>(&self, hal: &H, now: u64, is_alone: bool) -> bool {
+        if self.is_moving() {
+            if is_alone {
+                self.move_entries(hal);
+            }
+            return self.is_moving();
+        }
         let Some(superpages) = &self.superpages else { return false };
         if superpages.awaits_change() && !is_alone {
             return true;
@@ -438,11 +457,12 @@ impl HashTable {
     /// Calls `found` for each entry of a page that is searched for, until it says that this was it.
     #[inline(always)]
     fn search(&self, search: Search, page: u64, mut found: impl FnMut(u64) -> bool) {
-        let groups = self.entries.len() / GROUP_ENTRIES - 1;
+        let groups = self.slots() / GROUP_ENTRIES as u64 - 1;
         for (hash, wanted) in search.sides(page) {
-            let start = (hash as usize & groups) * GROUP_ENTRIES;
-            let entries = self.entries.get(start..start + GROUP_ENTRIES).unwrap_or_default();
-            for (slot, entry) in (start as u64..).zip(entries) {
+            let start = (hash & groups) * GROUP_ENTRIES as u64;
+            let place = (self.begin.get() + start) as usize;
+            let entries = self.entries.get(place..place + GROUP_ENTRIES).unwrap_or_default();
+            for (slot, entry) in (start..).zip(entries) {
                 if entry.first() & search.mask == wanted && found(slot) {
                     return;
                 }
@@ -469,7 +489,7 @@ impl HashTable {
     fn promote<H: Tables>(&self, hal: &H, superpages: &Superpages, shape: Shape) {
         let code = shape.large().code << entry::SMALL_LOG2;
         let below = IN_BLOCK & form::<H>().address;
-        self.resize(hal, superpages, shape, |[first, second], kept| {
+        self.change_size(hal, superpages, shape, |[first, second], kept| {
             let without_l = if first & first::L == 0 { WITHOUT_L } else { 0 };
             kept.set(kept.get() | MADE_LARGE | without_l);
             let changed = if entry::is_writable(second) { second::C } else { 0 };
@@ -499,10 +519,10 @@ impl HashTable {
                 is_it
             });
         }
-        let below = IN_BLOCK & EntryForm::V2.address;
-        self.resize(hal, superpages, shape, |[first, second], kept| {
+        self.change_size(hal, superpages, shape, |words, kept| {
+            let own = of_own_size(words, kept.get());
             kept.set(kept.get() & !(MADE_LARGE | WITHOUT_L));
-            [first & !first::L | shape.own_l(), second & !below | kept.get() & below]
+            own
         });
         add_one(&superpages.demotions);
         superpages.large.set(superpages.large.get().saturating_sub(1));
@@ -522,7 +542,7 @@ impl HashTable {
     /// Changes the size of the pages whose slots are noted: all are invalid, and forgotten, before the first has its
     /// new one. To name a large page to the processor takes an invalidation for each of its base pages: it forgets all
     /// of the partition instead.
-    fn resize<H: Tables>(
+    fn change_size<H: Tables>(
         &self,
         hal: &H,
         superpages: &Superpages,

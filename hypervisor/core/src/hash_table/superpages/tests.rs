@@ -14,7 +14,7 @@ use super::{AHEAD, BLOCK_LOG2, Condition, Counts, LOCK, MADE_LARGE, PERIOD, SHAR
 use crate::fake::Fake;
 use crate::guest_memory::given::Given;
 use crate::hash_table::entry::{page_of, size};
-use crate::hash_table::{HashTable, REMOVED_NEXT, bytes_log2};
+use crate::hash_table::{HashTable, Options, REMOVED_NEXT, bytes_log2};
 use crate::hypercall::{WORDS, block_divides_first, divides_first, of_block, of_hash_table};
 use crate::memory::Range;
 
@@ -88,7 +88,13 @@ impl Shown {
 impl Machine {
     fn new(has_superpages: bool) -> Self {
         let fake = Fake::new(0x1000);
-        let table = HashTable::new(&fake, 7, MEMORY.bytes, has_superpages).unwrap();
+        let table = HashTable::new(
+            &fake,
+            7,
+            MEMORY.bytes,
+            Options { has_superpages, ..Options::default() },
+        )
+        .unwrap();
         Self { fake, table, given: Given::none_of(MEMORY) }
     }
 
@@ -479,6 +485,7 @@ fn a_restart_begins_anew() {
     machine.settle();
     assert_eq!(machine.counts(), [1, 0]);
     assert!(machine.table.has_large());
+    machine.table.reset(&machine.fake);
     let mut slot = Some(0);
     while let Some(next) = slot {
         slot = machine.table.empty(next, 4096);

@@ -11,6 +11,7 @@ use arch::registers::msr;
 
 use super::{Context, Partition, instruction};
 use crate::fake::Fake;
+use crate::hash_table::Options;
 use crate::hypercall::of_hash_table;
 use crate::memory::Range;
 
@@ -33,7 +34,7 @@ fn without_relocation_it_is_at_its_own_address() {
     for translation in [Translation::Radix, Translation::Hash] {
         let name = String::from("test");
         let mut partition =
-            Partition::translated(&hal, name, 1, MEMORY, translation, false).unwrap();
+            Partition::translated(&hal, name, 1, MEMORY, translation, Options::default()).unwrap();
         put(&mut partition, &hal, 0x1_0000, &NOP.to_be_bytes());
         put(&mut partition, &hal, 0x2_0000, &NOP.to_le_bytes());
         assert_eq!(at(&mut partition, &hal, 0x1_0000, BIG), Some(NOP));
@@ -155,7 +156,8 @@ fn with_a_hashed_page_table_the_segments_say_where_it_is() {
     let hal = Fake::new(8 << 20);
     let name = String::from("test");
     let mut partition =
-        Partition::translated(&hal, name, 1, MEMORY, Translation::Hash, false).unwrap();
+        Partition::translated(&hal, name, 1, MEMORY, Translation::Hash, Options::default())
+            .unwrap();
     put(&mut partition, &hal, 0x1_5678, &NOP.to_le_bytes());
     let pages = [(28, 0x12_3456, 0x8_0000), (40, 0x1_2345, 0xC0_0008_0000)];
     let shared = partition.memory.shared();

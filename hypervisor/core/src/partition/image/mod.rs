@@ -48,10 +48,15 @@ pub fn obstacle<H: crate::hal::Memory>(partition: &Partition<H>) -> Option<&'sta
     if partition.devices.is_some() {
         return Some("no image holds the state of devices; leave out `devices` and disks");
     }
-    if partition.memory.hash_table().is_some_and(|table| table.slots() > SLOTS_MAX) {
-        return Some("no image holds so large a hashed page table; let it have 64 MiB at most");
+    match partition.memory.hash_table() {
+        Some(table) if table.is_resizable() => Some(
+            "no image holds a hashed page table whose size can change; leave out `resizable_table`",
+        ),
+        Some(table) if table.slots() > SLOTS_MAX => {
+            Some("no image holds so large a hashed page table; let it have 64 MiB at most")
+        }
+        _ => None,
     }
-    None
 }
 
 /// Bits that TBU40 leaves as they are.

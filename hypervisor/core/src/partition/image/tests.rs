@@ -21,6 +21,7 @@ use crate::facilities::Demanded;
 use crate::fake::Fake;
 use crate::hal::Windows;
 use crate::hash_table::Checked;
+use crate::hash_table::Options;
 use crate::life::activity::{Next, Sleep};
 use crate::life::progress::Progress;
 use crate::memory::Range;
@@ -168,7 +169,7 @@ const SEGMENT: [u64; 2] = [0x1234_0000_0800_0000, 0x5500];
 fn hashed(hal: &Fake) -> Partition<Fake> {
     let name = String::from("test");
     let mut partition =
-        Partition::translated(hal, name, 1, MEMORY, Translation::Hash, false).unwrap();
+        Partition::translated(hal, name, 1, MEMORY, Translation::Hash, Options::default()).unwrap();
     let mut vcpu = vcpu(0, &mut 1);
     let mut segments = Box::<Segments>::default();
     segments[3] = SEGMENT;
@@ -246,7 +247,7 @@ fn too_large_a_hashed_page_table_cannot_be_suspended() {
     let of = |bytes| {
         let memory = Range::new(0, bytes);
         let name = String::from("test");
-        Partition::translated(&hal, name, 1, memory, Translation::Hash, false).unwrap()
+        Partition::translated(&hal, name, 1, memory, Translation::Hash, Options::default()).unwrap()
     };
     assert_eq!(obstacle(&of(64 << 20)), None);
     assert!(obstacle(&of(65 << 20)).unwrap().contains("64 MiB at most"));
@@ -349,9 +350,15 @@ fn an_image_of_something_else_is_refused() {
     assert!(refused(MEMORY, 4, "POWER9", 1).contains("frequency is 512000000"));
     let small = Range::new(MEMORY.start.0, 0x8_0000);
     assert!(refused(small, 4, "POWER9", MHZ).contains("memory in bytes is 1048576"));
-    let mut hashed =
-        Partition::translated(&hal, String::from("test"), 1, MEMORY, Translation::Hash, false)
-            .unwrap();
+    let mut hashed = Partition::translated(
+        &hal,
+        String::from("test"),
+        1,
+        MEMORY,
+        Translation::Hash,
+        Options::default(),
+    )
+    .unwrap();
     let read = Image::read(&hal, place).unwrap();
     let ids: Vec<_> = (0..4).map(VcpuId).collect();
     let error = load(&mut hashed, &hal, &read, &ids, "POWER9", MHZ).unwrap_err().to_string();

@@ -103,6 +103,9 @@ pub fn load_piece<H: Memory + Platform>(
             match memory.kind() {
                 Kind::Radix => {}
                 Kind::Hash(table) => {
+                    if slot == 0 {
+                        table.reset(hal);
+                    }
                     if let Some(next) = table.empty(slot, SLOTS_OF_PIECE) {
                         return Ok(Some(Progress::Emptied(next)));
                     }

@@ -89,6 +89,7 @@ fn description(memory_bytes: u64, segments: Vec<Segment>) -> Description {
         time_limit: None,
         has_performance_monitor: false,
         has_superpages: false,
+        has_resizable_table: false,
         guest_stop: None,
         translation: None,
         dma_window: None,

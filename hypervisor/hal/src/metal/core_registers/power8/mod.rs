@@ -103,9 +103,27 @@ pub(in super::super) fn is_in_partition(lpid: u32) -> bool {
 /// Makes the core forget at once what it still has to forget of a partition, if that has it.
 pub(in super::super) fn catch_up(lpid: u32) {
     const { assert!(THREADS_MAX <= u64::BITS as usize) };
-    if is_in_partition(lpid) {
-        invalidation::catch_up(lpid, own_index());
+    if is_in_partition(lpid) && invalidation::is_behind(lpid, own_index()) {
+        if map::has_other_table(lpid) {
+            change_table(lpid);
+        }
+        invalidation::invalidate_in_core(lpid);
     }
+}
+
+/// The core is the partition's whose hashed page table is another one now. The first thread that is about to enter
+/// comes here; no thread is in the partition before.
+#[cold]
+fn change_table(lpid: u32) {
+    let _guard = CORES[home()].lock();
+    // SAFETY: as in `take`; a thread that comes later finds the table there.
+    unsafe {
+        write::<{ spr::LPIDR }>(NO_PARTITION);
+        ptesync();
+        map::set_own_table(lpid);
+        write::<{ spr::LPIDR }>(u64::from(lpid));
+    }
+    isync();
 }
 
 /// Another vCPU comes to this thread, of the partition whose the core is.
