@@ -5,7 +5,7 @@
 //! as only one value has: `scoreboard`. A value that was set is no guess any more: it has no ends, and its
 //! source says who set it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
@@ -124,15 +124,20 @@ fn as_number(value: &Value) -> Option<f64> {
 /// The description `text` with these values, and its comments as they were.
 ///
 /// # Errors
-/// What is wrong, and what would be right, if a key names no value or several, or a setting has several numbers.
+/// What is wrong, and what would be right, if a key names no value or several, a setting has several numbers, or two
+/// set one value.
 pub fn apply(text: &str, settings: &[Setting]) -> Result<String, String> {
     let mut document: DocumentMut = text.parse().map_err(|_| "the description is no TOML")?;
+    let mut known = BTreeSet::new();
     for setting in settings {
         let [value] = &setting.values[..] else {
             return Err(format!("`{setting}` has several values, which are for `run`; give one"));
         };
         let path = place(&document, setting)?;
         set(document.as_table_mut(), &path, value);
+        if let Some(path) = known.replace(path) {
+            return Err(format!("`{setting}`: {path} is set twice; give it once"));
+        }
     }
     Ok(document.to_string())
 }
@@ -307,6 +312,13 @@ mod tests {
         let description = Description::from_toml(&text).unwrap();
         let before = Description::from_toml(POWER9).unwrap();
         assert_ne!(description.config_hash(), before.config_hash());
+    }
+
+    #[test]
+    fn a_value_is_set_once() {
+        let error = with(&["isync=50", "scoreboard=0", "timing.special.isync=60"]).unwrap_err();
+        let right = "`timing.special.isync=60`: timing.special.isync is set twice; give it once";
+        assert_eq!(error, right);
     }
 
     #[test]

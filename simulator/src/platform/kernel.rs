@@ -35,6 +35,9 @@ pub enum BootError {
     /// No loadable segment holds the entry.
     #[error("the kernel's entry {0:#x} is in none of its loadable segments")]
     EntryOutside(u64),
+    /// No instruction lies there.
+    #[error("the kernel's entry {0:#x} is no multiple of 4")]
+    EntryUnaligned(u64),
     /// The device tree outgrew its place.
     #[error("the device tree has {0} bytes and does not fit the firmware's heap")]
     DeviceTreeTooLarge(usize),
@@ -59,6 +62,9 @@ pub fn entry(file: &[u8]) -> Result<u64, BootError> {
         return Err(BootError::WrongMachine(format!("{:?}", elf.architecture())));
     }
     let address = elf.entry();
+    if !address.is_multiple_of(4) {
+        return Err(BootError::EntryUnaligned(address));
+    }
     elf.segments()
         .find_map(|segment| {
             let inside = address.checked_sub(segment.address())?;
@@ -103,11 +109,12 @@ mod tests {
     fn an_elf_file_is_entered_where_the_entrys_bytes_lie_in_the_copy() {
         assert_eq!(entry(&elf(0x7000)), Ok(layout::KERNEL + 0x1000));
         assert_eq!(entry(&elf(0x9010)), Ok(layout::KERNEL + 0x3010));
-        assert_eq!(entry(&elf(0x90FF)), Ok(layout::KERNEL + 0x30FF));
+        assert_eq!(entry(&elf(0x90FC)), Ok(layout::KERNEL + 0x30FC));
         // Behind the file's bytes: skiboot clears nothing, so nothing is there to execute.
-        for outside in [0x9100, 0x6FFF, 0x7100] {
+        for outside in [0x9100, 0x6FFC, 0x7100] {
             assert_eq!(entry(&elf(outside)), Err(BootError::EntryOutside(outside)));
         }
+        assert_eq!(entry(&elf(0x7002)), Err(BootError::EntryUnaligned(0x7002)));
     }
 
     #[test]

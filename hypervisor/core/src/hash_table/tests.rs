@@ -58,7 +58,7 @@ impl Machine {
         of_hash_table(&self.table, &self.given, &self.fake, call, words)
     }
 
-    fn forgotten(&self) -> Vec<VirtualPage> {
+    pub(super) fn forgotten(&self) -> Vec<VirtualPage> {
         self.fake
             .forgotten_pages
             .take()

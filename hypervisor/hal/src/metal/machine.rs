@@ -152,7 +152,7 @@ impl Tables for Machine {
 
     fn forget_hashed(&self, lpid: u32) {
         invalidate(Scope::Hashed(lpid));
-        core_registers::catch_up(lpid);
+        core_registers::catch_up_at_once(lpid);
     }
 
     fn map_page(&self, tables: &mut SecondStage, page: Page) -> Result<(), HalError> {

@@ -43,6 +43,7 @@ fn dividers_are_busy() {
     assert_each(M::Fsqrt, 10.0 / 4.0, |target| vec![target, 20]);
     assert_each(M::Fsqrts, 5.0 / 4.0, |target| vec![target, 20]);
     assert_each(M::Xvdivdp, 8.0 / 2.0, |target| vec![target, 40, 41]);
+    assert_each(M::Xvsqrtdp, 10.0 / 2.0, |target| vec![target, 40]);
     assert_each(M::Divd, 8.0 / 2.0, |target| vec![10 + target, 4, 3]);
 }
 
@@ -60,4 +61,36 @@ fn there_is_one_unit_for_ciphers_and_one_for_quad_precision() {
 fn address_generators_and_the_slices_of_stores() {
     assert_each(M::Lvx, 1.0 / 2.0, |target| vec![target, 0, 9]);
     assert_each(M::Ld, 1.0 / 4.0, |target| vec![10 + target, 0, 9]);
+}
+
+/// Cycles of one round for each of `lines` lines that nobody has, one behind the other from r9 on.
+fn each_line(lines: u64, body: impl Fn(Program) -> Program) -> f64 {
+    let run = |lines| {
+        let program = Program::default().set(9, DATA).mark();
+        program.rounds(lines, |p| body(p).op(M::Addi, &[9, 9, 128])).mark().cycles()
+    };
+    (run(2 * lines) - run(lines)) as f64 / lines as f64
+}
+
+/// A miss takes some 258 cycles, and twelve are under way at a time: however many touches there are, what they wait
+/// for does not add up, and a load behind them has no part in it.
+#[test]
+fn touches_wait_for_places_among_the_misses_and_nobody_for_touches() {
+    let touched = each_line(2000, |p| p.op(M::Dcbt, &[0, 9, 0]));
+    assert!((touched - 258.0 / 12.0).abs() < 0.5, "{touched} cycles a touch");
+    let load_behind = |lines| {
+        let program = Program::default().set(9, DATA).set(10, DATA + (64 << 20));
+        let touch = |p: Program| p.op(M::Dcbt, &[0, 9, 0]).op(M::Addi, &[9, 9, 128]);
+        program.rounds(lines, touch).mark().op(M::Ld, &[5, 0, 10]).mark().cycles()
+    };
+    let [few, many] = [20, 2000].map(load_behind);
+    assert!(many < few + 300, "a load behind 20 touches {few}, behind 2000 {many}");
+}
+
+/// What the caches do not hold is written to memory at its bandwidth, 120 GB/s, whoever makes it.
+#[test]
+fn lines_are_written_back_at_the_bandwidth_of_memory() {
+    let zeroed = each_line(3 << 18, |p| p.op(M::Dcbz, &[0, 9]));
+    let memory = 3.8e9 * 128.0 / 120e9;
+    assert!((zeroed / memory - 1.0).abs() < 0.02, "{zeroed} cycles a line, not {memory}");
 }

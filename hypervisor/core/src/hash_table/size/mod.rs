@@ -15,6 +15,7 @@ use core::ops::Range;
 use arch::hash::{GROUP_ENTRIES, VirtualPage, first, hash};
 use arch::papr::hashed::BOLTED;
 
+use super::entry::page_of;
 use super::{HashTable, LEAST_LOG2, MADE_LARGE, OLD, OWN, WITHOUT_L, bytes_log2, superpages};
 use crate::hal::Tables;
 use crate::sync::Word;
@@ -27,8 +28,8 @@ const ENTRY_LOG2: u32 = 4;
 const GROWS_LOG2: u32 = 1;
 /// Slots that a call empties at most.
 const EMPTIED: u64 = 2048;
-/// Slots whose entries move in one piece.
-const MOVED: u64 = 256;
+/// Slots whose entries move in one piece, as many as are cleared in one: each page of them is forgotten.
+const MOVED: u64 = super::REMOVED_NEXT;
 
 /// How far a change of a table's size is.
 #[derive(Debug)]
@@ -180,7 +181,8 @@ impl HashTable {
         let Some(size) = &self.size else { return };
         let Some(begin) = size.moved.get().checked_sub(1) else { return };
         let (wanted, end) = (size.wanted.get(), (begin + MOVED).min(self.slots()));
-        if !(begin..end).all(|slot| self.move_entry::<H>(slot, wanted)) {
+        let mut groups = (begin..end).step_by(GROUP_ENTRIES);
+        if !groups.all(|group| self.move_group(hal, group, wanted)) {
             size.forget();
             size.full.set(wanted);
         } else if end < self.slots() {
@@ -191,26 +193,57 @@ impl HashTable {
         }
     }
 
-    /// Copies the entry of a slot to the table of so many slots in the other half, if it is to stay; whether there was
-    /// a place.
-    fn move_entry<H: Tables>(&self, slot: u64, slots: u64) -> bool {
-        let Some((entry, kept)) = self.at(slot) else { return true };
-        let word = entry.first();
-        if word & (first::V | OWN) != first::V || word & BOLTED == 0 {
+    /// Copies what is to stay of a group to the table of so many slots in the other half; whether there was a place for
+    /// all of it.
+    fn move_group<H: Tables>(&self, hal: &H, group: u64, slots: u64) -> bool {
+        let form = super::form::<H>();
+        let bolted: [_; GROUP_ENTRIES] = core::array::from_fn(|place| {
+            let (entry, kept) = self.at(group + place as u64)?;
+            let word = entry.first();
+            let is_to_stay = word & (first::V | OWN | BOLTED) == first::V | BOLTED;
+            is_to_stay.then_some((word, entry, kept.get()))
+        });
+        if bolted.iter().all(Option::is_none) {
             return true;
         }
-        let kept = kept.get();
-        let words = superpages::of_own_size([word, entry.second()], kept);
-        let page = super::entry::page_of(super::form::<H>(), words, slot);
+        // After that the processor sets no R and C in them any more.
+        let slot = |place: usize| group + place as u64;
+        let page = |place: usize| {
+            let (word, entry, _) = bolted[place].as_ref()?;
+            Some(page_of(form, [*word, entry.second()], slot(place)))
+        };
+        hal.forget_pages(self.lpid, &self.home, &core::array::from_fn::<_, GROUP_ENTRIES, _>(page));
+        bolted.iter().enumerate().all(|(place, bolted)| {
+            bolted.as_ref().is_none_or(|(word, entry, kept)| {
+                let words = superpages::of_own_size([*word, entry.second()], *kept);
+                self.put_in_other_half(
+                    page_of(form, words, slot(place)),
+                    place,
+                    words,
+                    *kept,
+                    slots,
+                )
+            })
+        })
+    }
+
+    /// Puts the entry of a page into the table of so many slots in the other half, in the same place of its group if
+    /// nobody else has that; whether there was one.
+    fn put_in_other_half(
+        &self,
+        page: VirtualPage,
+        place: usize,
+        [first, second]: [u64; 2],
+        kept: u64,
+        slots: u64,
+    ) -> bool {
         let hashed = hash_of(page);
-        let hashed = if word & first::H == 0 { hashed } else { !hashed };
-        let group = GROUP_ENTRIES as u64;
-        let start = self.other_half() + (hashed & (slots / group - 1)) * group;
-        // In the same place of its group, if nobody else has that.
-        let mut places = (0..group).map(|place| (start + (slot + place) % group) as usize);
+        let hashed = if first & first::H == 0 { hashed } else { !hashed };
+        let groups = slots / GROUP_ENTRIES as u64;
+        let start = (self.other_half() + (hashed & (groups - 1)) * GROUP_ENTRIES as u64) as usize;
+        let mut places = (0..GROUP_ENTRIES).map(|more| start + (place + more) % GROUP_ENTRIES);
         let free = places.find(|place| self.entries[*place].first() & first::V == 0);
         let Some(place) = free else { return false };
-        let [first, second] = words;
         self.kept[place].set(kept & !(MADE_LARGE | WITHOUT_L | OLD));
         self.entries[place].set_second(second);
         self.entries[place].give(first);

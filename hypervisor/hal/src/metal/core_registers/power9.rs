@@ -31,6 +31,9 @@ pub(in super::super) fn is_in_partition(_: u32) -> bool {
 /// Whoever makes translations forgotten waits until they are.
 pub(in super::super) const fn catch_up(_: u32) {}
 
+/// The same.
+pub(in super::super) const fn catch_up_at_once(_: u32) {}
+
 /// A core of a POWER9 is whole.
 pub(in super::super) const fn split_cores(_: u32) -> Result<(), SplitError> {
     Err(SplitError::Impossible)

@@ -100,23 +100,31 @@ pub(in super::super) fn is_in_partition(lpid: u32) -> bool {
     read::<{ spr::LPIDR }>() == u64::from(lpid)
 }
 
-/// Makes the core forget at once what it still has to forget of a partition, if that has it.
+/// Makes the core forget at once what it still has to forget of a partition, if that has it, and nobody is in it.
+pub(in super::super) fn catch_up_at_once(lpid: u32) {
+    if is_in_partition(lpid) {
+        catch_up(lpid);
+    }
+}
+
+/// Makes the core forget what it still has to forget of the partition whose it is, a vCPU of which is about to enter.
 pub(in super::super) fn catch_up(lpid: u32) {
     const { assert!(THREADS_MAX <= u64::BITS as usize) };
-    if is_in_partition(lpid) && invalidation::is_behind(lpid, own_index()) {
-        if map::has_other_table(lpid) {
-            change_table(lpid);
-        }
+    if invalidation::is_behind(lpid, own_index()) {
+        use_table(lpid);
         invalidation::invalidate_in_core(lpid);
     }
 }
 
-/// The core is the partition's whose hashed page table is another one now. The first thread that is about to enter
-/// comes here; no thread is in the partition before.
+/// The core uses the partition's hashed page table, which may be another one than before. Then each thread that is
+/// about to enter comes here, and the first one changes it before any is in the partition.
 #[cold]
-fn change_table(lpid: u32) {
+fn use_table(lpid: u32) {
     let _guard = CORES[home()].lock();
-    // SAFETY: as in `take`; a thread that comes later finds the table there.
+    if !map::has_other_table(lpid) {
+        return;
+    }
+    // SAFETY: as in `take`; the others find it changed.
     unsafe {
         write::<{ spr::LPIDR }>(NO_PARTITION);
         ptesync();
