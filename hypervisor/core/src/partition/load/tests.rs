@@ -357,7 +357,7 @@ fn data_exit(status: u64, address: u64) -> Exit {
 fn a_first_touch_is_filled_and_resumed_and_counted_by_door() {
     let hal = Fake::new(8 << 20);
     let mut partition = hal.partition(Range::new(2 * MIB, 3 * MIB));
-    let touch = data_exit(storage::NO_TRANSLATION | storage::STORE, 0xF000_0000_0000_1000);
+    let touch = data_exit(storage::NO_TRANSLATION | storage::STORE, 0xC000_0000_0000_1000);
     let pieces = 2 * MIB / PIECE_BYTES;
     for piece in 0..pieces {
         assert!(!partition.memory.is_mapped(GuestRealAddress(0)));
@@ -468,7 +468,9 @@ fn an_access_beyond_memory_is_the_guests_machine_check() {
         status: storage::NO_TRANSLATION,
         address: GuestRealAddress(3 * MIB),
     };
-    for exit in [data_exit(storage::NO_TRANSLATION, 3 * MIB), fetch] {
+    // The processor keeps all bits but the two of the quadrant.
+    let far = data_exit(storage::NO_TRANSLATION, 0x2000_0000_0000_1000);
+    for exit in [data_exit(storage::NO_TRANSLATION, 3 * MIB), far, fetch] {
         assert_eq!(handle(&mut partition, 0, &hal, Door::Real, exit), Action::MachineCheck);
     }
     let interrupted =
