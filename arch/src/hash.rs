@@ -292,8 +292,8 @@ pub const fn hash(vsid: u64, segment_log2: u32, base_log2: u32, offset: u64) -> 
 #[cfg(test)]
 mod tests {
     use super::{
-        LARGE_PAGES, PageSize, Table, VirtualPage, base_log2, hash, virtual_real_mode,
-        virtual_real_mode_of_vrmasd,
+        EntryForm, LARGE_PAGES, PageSize, Table, VirtualPage, base_log2, hash, segment,
+        virtual_real_mode, virtual_real_mode_of_vrmasd,
     };
     use crate::address::RealAddress;
 
@@ -303,6 +303,60 @@ mod tests {
             for base in [12, 16, 24, 34] {
                 let of = |page: &&super::PageSize| page.base_log2 == base && page.is_named_by(lp);
                 assert!(LARGE_PAGES.iter().filter(of).count() <= 1, "LP {lp:#x}, base {base}");
+            }
+        }
+    }
+
+    /// The bits of LP above those that a small page's code has are of the address.
+    #[test]
+    fn a_size_is_named_by_its_code_alone() {
+        for page in LARGE_PAGES {
+            let bits = match page.actual_log2 {
+                16 => 4,
+                _ => 8,
+            };
+            for lp in 0..256 {
+                let named = lp % (1 << bits) == page.code;
+                assert_eq!(page.is_named_by(lp), named, "{page:?}, LP {lp:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_entry_of_the_slb_has_no_reserved_bit_and_fits_into_its_segment() {
+        let esid = segment::ESID | segment::V;
+        for (words, is_entry) in [
+            ([esid, 0], true),
+            ([0, 0], true),
+            // The index, which is no part of it.
+            ([esid | 1, 0], false),
+            ([esid | 0x0400_0000, 0], false),
+            // Bits of the other doubleword that mean nothing.
+            ([esid, 0x40], false),
+            ([esid, 1], false),
+            // L and LP of 64 KiB, of 16 MiB, and of nothing.
+            ([esid, 0x110], true),
+            ([esid, 0x100], true),
+            ([esid, 0x130], false),
+            // 16 GiB only in a segment of 1 TiB; segments of other sizes.
+            ([esid, segment::B.set(0x120, 0)], false),
+            ([esid, segment::B.set(0x120, 1)], true),
+            ([esid, segment::B.set(0, 1)], true),
+            ([esid, segment::B.set(0, 2)], false),
+            ([esid, segment::B.set(0, 3)], false),
+        ] {
+            assert_eq!(segment::is_entry(words), is_entry, "{words:#x?}");
+        }
+    }
+
+    #[test]
+    fn each_form_has_the_segment_size_where_it_says() {
+        for form in [EntryForm::V2, EntryForm::V3] {
+            for size in 0..2 {
+                let entry = form.with_segment_size([!0, !0], size);
+                assert_eq!(form.segment_size_of(entry), size);
+                let bits = entry.map(u64::count_zeros);
+                assert_eq!(bits.iter().sum::<u32>(), 2 - size as u32, "{form:?} {entry:#x?}");
             }
         }
     }
