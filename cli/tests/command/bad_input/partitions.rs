@@ -21,7 +21,7 @@ fn partition_files() {
         (
             "payload",
             "image",
-            "bad.toml:3: unknown key `image`; known: name, payload, initrd, memory, vcpus, arguments, translation, weight, time_limit_us, performance_monitor, superpages, dma_window, disks, features",
+            "bad.toml:3: unknown key `image`; known: name, payload, initrd, memory, vcpus, arguments, translation, weight, time_limit_us, performance_monitor, superpages, resizable_table, dma_window, disks, features",
         ),
         ("vcpus = 1", "", "bad.toml:1: the key `vcpus` is missing; add a line `vcpus = ...`"),
         ("name = 'p'", "name = 7", "bad.toml:2: invalid type: integer `7`; expected a string"),
@@ -46,6 +46,11 @@ fn partition_files() {
             "vcpus = 1",
             "vcpus = 1\ntranslation = 'radix'\nsuperpages = true",
             "bad.toml:7: superpages are made in a hashed page table; write `translation = \"hash\"`",
+        ),
+        (
+            "vcpus = 1",
+            "vcpus = 1\ntranslation = 'radix'\nresizable_table = true",
+            "bad.toml:7: it has no hashed page table to resize; write `translation = \"hash\"`",
         ),
         ("vcpus = 1", "vcpus = 65", "bad.toml:5: 65 is out of range; give a number from 1 to 64"),
         (
