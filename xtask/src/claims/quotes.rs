@@ -78,10 +78,23 @@ fn like(printed: &mut VecDeque<String>, line: &str) -> Option<String> {
     printed.drain(..=place).next_back()
 }
 
-/// `line` with one sign for each number and one blank for each gap.
+/// Digits of a checksum.
+const CHECKSUM: usize = 16;
+
+/// `line` with one sign for each number and checksum, and one blank for each gap.
 fn without_figures(line: &str) -> String {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let is_checksum = |word: &str| word.len() == CHECKSUM && word.bytes().all(is_digit);
+    let without = |word| if is_checksum(word) { "0" } else { word };
+    let words: Vec<&str> = line
+        .split_inclusive([' ', ','])
+        .flat_map(|word| {
+            let (word, end) = word.split_at(word.trim_end_matches([' ', ',']).len());
+            [without(word), end]
+        })
+        .collect();
     let mut plain = String::new();
-    for character in line.chars() {
+    for character in words.concat().chars() {
         let next = match character {
             '0'..='9' | '.' | ',' | '+' | '-' if plain.ends_with('#') => continue,
             '0'..='9' => '#',
@@ -113,5 +126,9 @@ mod tests {
         assert_eq!(like(&mut printed, "c 1"), None, "it was before");
         assert_eq!(like(&mut printed, "..."), None);
         assert_eq!(without_figures("a 1.5  (2 to 3)"), "a # (# to #)");
+        let machine = |checksum| format!("machine power9, parameters {checksum}, seed 1");
+        let [before, now] = ["f5e5a7d12804a793", "5676114a7fad4aa5"].map(machine);
+        assert_eq!(without_figures(&before), without_figures(&now));
+        assert_ne!(without_figures(&before), without_figures(&machine("dispatch")));
     }
 }
