@@ -671,6 +671,15 @@ fn a_vcpu_that_pauses_in_a_stop_wakes_when_an_interrupt_is_there_and_takes_none_
     assert_eq!(ended[0].life.outcome(), Some(&Outcome::PoweredOff));
 }
 
+/// The first vCPU has the performance monitor, and its decrementer expires in 5000 ticks.
+fn counts_and_waits(hal: &Fake, guest: &mut Guest<'_, Fake>) {
+    let expires = hal.timebase.get() + 5000;
+    let vcpu = &mut guest.partition.vcpus[0];
+    vcpu.registers.as_mut().unwrap().supervisor.decrementer_expires = expires;
+    guest.partition.on_demand |= Facility::Pm.bit();
+    use_for_the_first_time(hal, guest, Facility::Pm);
+}
+
 /// An alert of the performance monitor ends a `stop` of the processor's own, whatever MSR[EE] says.
 #[test]
 fn a_vcpu_does_not_pause_nor_cede_while_an_alert_of_its_monitor_waits() {
@@ -685,13 +694,9 @@ fn a_vcpu_does_not_pause_nor_cede_while_an_alert_of_its_monitor_waits() {
             let departure = departure.clone();
             hal.play(move |hal, guest, _, _| {
                 let now = hal.timebase.get();
-                let vcpu = &mut guest.partition.vcpus[0];
-                let supervisor = &mut vcpu.registers.as_mut().unwrap().supervisor;
                 turn.set(turn.get() + 1);
                 if turn.get() == 1 {
-                    supervisor.decrementer_expires = now + 5000;
-                    guest.partition.on_demand |= Facility::Pm.bit();
-                    use_for_the_first_time(hal, guest, Facility::Pm);
+                    counts_and_waits(hal, guest);
                     hal.facilities.borrow_mut().monitor.mmcr0 = mmcr0;
                     return departure.clone();
                 }
@@ -712,13 +717,9 @@ fn an_alert_that_comes_as_a_vcpu_falls_asleep_wakes_it() {
         let turn = Cell::new(0);
         hal.play(move |hal, guest, _, _| {
             let now = hal.timebase.get();
-            let vcpu = &mut guest.partition.vcpus[0];
-            let supervisor = &mut vcpu.registers.as_mut().unwrap().supervisor;
             turn.set(turn.get() + 1);
             if turn.get() == 1 {
-                supervisor.decrementer_expires = now + 5000;
-                guest.partition.on_demand |= Facility::Pm.bit();
-                use_for_the_first_time(hal, guest, Facility::Pm);
+                counts_and_waits(hal, guest);
                 hal.alerts_later.set(true);
                 return departure.clone();
             }
