@@ -14,11 +14,11 @@ use crate::user_file::is_same_file;
 
 /// The environment variable that names the folder.
 pub const VARIABLE: &str = "POWERVISOR_IMAGES";
-/// The hypervisor's file for POWER9, by which the folder is known.
+/// The hypervisor's file, by which the folder is known. It holds the images for all processors.
 pub const HYPERVISOR: &str = "hypervisor";
-/// The hypervisor's files, for each processor.
+/// Those images, each a file of its own with its symbols.
 const HYPERVISORS: [(Processor, &str); 2] =
-    [(Processor::Power8, "hypervisor-power8"), (Processor::Power9, HYPERVISOR)];
+    [(Processor::Power8, "hypervisor-power8"), (Processor::Power9, "hypervisor-power9")];
 /// The files with the micro-benchmarks of `guests/calibrate`, for each processor.
 const CALIBRATION: [(Processor, &str); 2] =
     [(Processor::Power8, "calibrate-power8"), (Processor::Power9, "calibrate")];
@@ -59,14 +59,19 @@ impl Images {
         &self.folder
     }
 
-    /// The hypervisor for a processor, a file that OPAL firmware starts.
-    pub fn hypervisor(&self, processor: Processor) -> Result<Vec<u8>, Failure> {
+    /// The hypervisor, a file that OPAL firmware starts on every processor.
+    pub fn hypervisor(&self) -> Result<Vec<u8>, Failure> {
+        self.read(HYPERVISOR)
+    }
+
+    /// What of it runs on a processor: an image of its own, with symbols.
+    pub fn hypervisor_of(&self, processor: Processor) -> Result<Vec<u8>, Failure> {
         self.read(of_processor(&HYPERVISORS, processor))
     }
 
     /// Where that is.
     #[must_use]
-    pub fn hypervisor_path(&self, processor: Processor) -> PathBuf {
+    pub fn path_of(&self, processor: Processor) -> PathBuf {
         self.folder.join(of_processor(&HYPERVISORS, processor))
     }
 
@@ -98,7 +103,7 @@ impl Images {
     #[must_use]
     pub fn have(&self, path: &Path) -> bool {
         let names = CALIBRATION.into_iter().chain(HYPERVISORS).map(|(_, name)| name);
-        let names = GUESTS.iter().copied().chain(names);
+        let names = GUESTS.iter().copied().chain(names).chain([HYPERVISOR]);
         let mut names = names.chain(BARE.iter().copied());
         names.any(|name| is_same_file(path, &self.folder.join(name)))
     }

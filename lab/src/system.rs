@@ -34,11 +34,9 @@ pub struct System {
 impl System {
     /// The hypervisor, from the usual place, with this bundle.
     pub fn with_bundle(bundle: Vec<u8>, machine: MachineFile, seed: u64) -> Result<Self, Failure> {
-        let kernel = Images::find()?.hypervisor(machine.describe()?.processor())?;
-        let name = HYPERVISOR.to_owned();
         Ok(Self {
-            name,
-            kernel,
+            name: HYPERVISOR.to_owned(),
+            kernel: Images::find()?.hypervisor()?,
             initrd: Some(bundle),
             kept_disks: Vec::new(),
             arguments: String::new(),
@@ -60,14 +58,6 @@ impl System {
         Ok(system)
     }
 
-    /// The same on another machine: if it is the hypervisor, with the image for that machine's processor.
-    pub fn on_machine(mut self, machine: MachineFile) -> Result<Self, Failure> {
-        if self.name == HYPERVISOR {
-            self.kernel = Images::find()?.hypervisor(machine.describe()?.processor())?;
-        }
-        Ok(Self { machine, ..self })
-    }
-
     /// Fails if the machine has too little memory for the partitions of the bundle, of which `place` says where each
     /// was given its memory.
     pub fn check_room(&self, place: impl Fn(usize) -> String) -> Result<(), Failure> {
@@ -83,7 +73,8 @@ impl System {
         }
         let machine = self.machine.describe()?;
         let memories = bundle::memories(bundle);
-        memory_plan::check(&machine, &self.kernel, bundle_bytes, &memories)
+        let image = Images::find()?.hypervisor_of(machine.processor())?;
+        memory_plan::check(&machine, &image, bundle_bytes, &memories)
             .map_err(|NoRoom { index, text }| Failure::input(place(index), text))
     }
 }

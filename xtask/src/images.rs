@@ -18,6 +18,9 @@ const TARGET: &str = "powerpc64le-powervisor";
 const HYPERVISOR: &str = "hypervisor-image";
 /// The hypervisor's program for POWER8, and the feature that it needs.
 const POWER8: [&str; 2] = ["hypervisor-power8", "power8"];
+/// The file with the hypervisor's programs for all processors, and how its build script finds these.
+const BOTH: &str = "hypervisor-both";
+const PARTS: &str = "POWERVISOR_PARTS";
 
 /// The feature of a payload that can also be a kernel of its own, and what its image is then called besides. That is
 /// built last, as its program has the payload's name.
@@ -31,12 +34,13 @@ pub(crate) fn images(workspace: &Workspace) -> Result<()> {
         .context("no Rust compiler with the sources of core; run `cargo xtask setup`")?;
     let target = workspace.root.join("hypervisor/image").join(TARGET).with_extension("json");
     let built = workspace.target.join("bare");
-    let is_image = |package: &&Package| package.name == HYPERVISOR || package.is_guest();
-    let images =
-        workspace.packages.iter().filter(is_image).filter(|image| !image.programs.is_empty());
+    let programs = built.join(TARGET).join("release");
+    let images = || workspace.packages.iter().filter(|package| !package.programs.is_empty());
     // Apart, because cargo gives crates that are built together the features that any of them asks for, and
     // the payloads have no heap.
-    let (hypervisor, guests): (Vec<_>, Vec<_>) = images.partition(|image| image.name == HYPERVISOR);
+    let hypervisor = images().filter(|image| image.name == HYPERVISOR).collect();
+    let both = images().filter(|image| image.name == BOTH).collect();
+    let guests: Vec<_> = images().filter(|image| image.is_guest()).collect();
     let bare = guests.iter().copied().filter(|guest| guest.has_feature(BARE)).collect();
     let [program, feature] = POWER8;
     let build = |packages: &Vec<&Package>, others: &[&str]| {
@@ -51,12 +55,13 @@ pub(crate) fn images(workspace: &Workspace) -> Result<()> {
             .arg(&built)
             .args(packages.iter().flat_map(|package| ["--package", &package.name]))
             .args(others)
+            .env(PARTS, &programs)
             .current_dir(&workspace.root);
         run(&mut command).context("building the images")
     };
     let copy = |packages: &Vec<&Package>, suffix: &str| {
         for program in packages.iter().flat_map(|image| &image.programs) {
-            let from = built.join(TARGET).join("release").join(program);
+            let from = programs.join(program);
             renew(&from, &workspace.images().join(format!("{program}{suffix}")))
                 .with_context(|| format!("copying {}", from.display()))?;
         }
@@ -64,9 +69,11 @@ pub(crate) fn images(workspace: &Workspace) -> Result<()> {
     };
     build(&hypervisor, &[])?;
     build(&hypervisor, &["--features", feature, "--bin", program])?;
+    build(&both, &[])?;
     build(&guests, &[])?;
     fs::create_dir_all(workspace.images())?;
     copy(&hypervisor, "")?;
+    copy(&both, "")?;
     copy(&guests, "")?;
     build(&bare, &["--features", BARE])?;
     copy(&bare, BARE_SUFFIX)

@@ -29,7 +29,7 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
         for (name, mut system) in not_interrupted(all, file.display(), compared, &disagreements)? {
             let name = one_line(&name);
             if let Some(machine) = &machine {
-                system = system.on_machine(machine.clone())?;
+                system.machine = machine.clone();
             }
             if let Some(topology) = arguments.topology {
                 system.machine = system.machine.with_topology(topology.0, "--topology");

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use arch::processor::Processor;
+use lab::images::{HYPERVISOR, Images};
 
 use crate::support::{Folder, errors, example};
 
@@ -499,15 +500,19 @@ fn a_bare_kernel_that_has_no_handlers_is_given_up() {
 #[test]
 fn a_hypervisor_that_gives_up_is_no_good_end() {
     let folder = Folder::new();
-    let images = lab::images::Images::find().unwrap();
+    let images = Images::find().unwrap();
     let no_bundle = "error: firmware's device tree: it has no initrd with a bundle";
-    for (image, machine, expected) in [
-        (Processor::Power9, "power8", "panic: this hypervisor runs on POWER9 only; "),
-        (Processor::Power8, "power9", "panic: this hypervisor runs on POWER8 only; "),
-        (Processor::Power9, "power9", no_bundle),
-        (Processor::Power8, "power8", no_bundle),
+    let both = images.folder().join(HYPERVISOR);
+    let of_power9 = images.path_of(Processor::Power9);
+    let of_power8 = images.path_of(Processor::Power8);
+    for (kernel, machine, expected) in [
+        (&of_power9, "power8", "panic: this hypervisor runs on POWER9 only; "),
+        (&of_power8, "power9", "panic: this hypervisor runs on POWER8 only; "),
+        (&of_power9, "power9", no_bundle),
+        (&of_power8, "power8", no_bundle),
+        (&both, "power9", no_bundle),
+        (&both, "power8", no_bundle),
     ] {
-        let kernel = images.hypervisor_path(image);
         let arguments = format!("boot --kernel {} --machine {machine}", kernel.display());
         let output = folder.command(&arguments).stdin(Stdio::null()).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{}", errors(&output));

@@ -1,4 +1,4 @@
-//! The hypervisor for POWER8; `main.rs` is the one for POWER9.
+//! The hypervisor for POWER8; `power9.rs` is the one for POWER9.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 

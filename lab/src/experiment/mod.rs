@@ -558,7 +558,7 @@ impl Experiment {
         match &variant.work {
             Work::Partitions { partitions, .. } => Ok(Names {
                 host: Program::of_elf(
-                    &Images::find()?.hypervisor(self.machine.describe()?.processor())?,
+                    &Images::find()?.hypervisor_of(self.machine.describe()?.processor())?,
                 ),
                 is_bare: false,
                 // The hypervisor numbers partitions in the order of the bundle, from 1.

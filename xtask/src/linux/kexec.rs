@@ -35,13 +35,11 @@ const TO_HYPERVISOR: [&str; 2] =
 /// The partition that it starts there, from the root, and what that says.
 const PARTITION: &str = "examples/hello.toml";
 const GREETING: &str = "hello: 64 words of untouched memory probed, 64 were zero and kept a value";
-/// Processors, the images for them, and topologies with so many threads.
-const MACHINES: [(&str, &str, &str, u32); 4] = [
-    (POWER9, "hypervisor", "1x1x1", 1),
-    (POWER9, "hypervisor", "1x2x4", 8),
-    (POWER8, "hypervisor-power8", "1x1x1", 1),
-    (POWER8, "hypervisor-power8", "1x2x8", 16),
-];
+/// The file that they start, whatever the processor.
+const HYPERVISOR: &str = "hypervisor";
+/// Processors, and topologies with so many threads.
+const MACHINES: [(&str, &str, u32); 4] =
+    [(POWER9, "1x1x1", 1), (POWER9, "1x2x4", 8), (POWER8, "1x1x1", 1), (POWER8, "1x2x8", 16)];
 /// Where the hypervisor says how many threads it has, if these are several.
 const THREADS: &str = "powervisor: hardware threads: ";
 /// QEMU's machine has no more.
@@ -77,12 +75,12 @@ fn hypervisor(workspace: &Workspace, packages: &Packages) -> Result<String> {
     let folder = workspace.target.join("linux/kexec");
     let [bundle, initramfs] = ["bundle", "bare"].map(|name| folder.join(name));
     run(workspace.powervisor(&["bundle", PARTITION, "--output"]).arg(&bundle))?;
+    let image = workspace.images().join(HYPERVISOR);
+    root(workspace, packages, [(HYPERVISOR, &image), ("bundle", &bundle)])?
+        .write(&packages.shell()?, &initramfs)
+        .context("making the initramfs")?;
     let mut took = Vec::new();
-    for (processor, image, topology, threads) in MACHINES {
-        let image = workspace.images().join(image);
-        root(workspace, packages, [("hypervisor", &image), ("bundle", &bundle)])?
-            .write(&packages.shell()?, &initramfs)
-            .context("making the initramfs")?;
+    for (processor, topology, threads) in MACHINES {
         for machine in [QEMU, OURS] {
             let place = format!("{processor}, {topology}, {machine}");
             let mut command = workspace.powervisor(&["boot", "--on", machine]);

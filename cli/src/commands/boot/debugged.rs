@@ -61,7 +61,7 @@ pub(super) fn debug(
     programs: Vec<(String, String, u64)>,
 ) -> Result<Parting, Failure> {
     let processor = machine.state().description.processor();
-    let image = || Images::find().and_then(|images| images.hypervisor(processor));
+    let image = || Images::find().and_then(|images| images.hypervisor_of(processor));
     let image = surroundings.has_hypervisor.then(image);
     let layout = image.and_then(Result::ok).and_then(|image| Layout::of_image(&image));
     let mut around = Around { surroundings, typed, programs, layout };

@@ -29,12 +29,12 @@ pub(super) fn names(
 ) -> Result<Names, Failure> {
     let is_bare = !surroundings.has_hypervisor;
     let host = match kernel {
-        Some(kernel) => Program::of_elf(kernel),
-        // Of a hypervisor that was saved the image is the one at hand; there may be none.
-        None if is_bare => Program::default(),
-        None => Images::find()
-            .and_then(|images| images.hypervisor(processor))
+        _ if !is_bare => Images::find()
+            // There may be none of a hypervisor that was saved.
+            .and_then(|images| images.hypervisor_of(processor))
             .map_or_else(|_| Program::default(), |image| Program::of_elf(&image)),
+        Some(kernel) => Program::of_elf(kernel),
+        None => Program::default(),
     };
     let hypervisor = (!is_bare).then_some(processor);
     let own =
@@ -76,7 +76,7 @@ pub(super) fn files(
     let images = Images::find().ok();
     let mut files: Vec<(String, PathBuf)> = Vec::new();
     if let Some((images, processor)) = images.as_ref().zip(hypervisor) {
-        files.push(("hypervisor".to_owned(), images.hypervisor_path(processor)));
+        files.push(("hypervisor".to_owned(), images.path_of(processor)));
     }
     let own = [("kernel", &arguments.kernel), ("partition payload", &arguments.payload)];
     let own = own.into_iter().filter_map(|(who, path)| Some((who.to_owned(), path.clone()?)));

@@ -75,6 +75,7 @@ core::arch::global_asm!(
 );
 
 core::arch::global_asm!(
+    include_str!("little_endian.S"),
     include_str!("boot.S"),
     HSPRG0 = const spr::HSPRG0,
     TOC = const offset_of!(PerCpu, toc),
