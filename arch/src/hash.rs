@@ -98,6 +98,8 @@ pub mod second {
     pub const M: u64 = 0x10;
     /// W, I, M and G.
     pub const WIMG: u64 = 0x78;
+    /// W, I and M without G: cached, in strong access order.
+    pub const STRONG_ORDER: u64 = 0x70;
     /// No-execute.
     pub const N: u64 = 0x04;
 }

@@ -215,20 +215,10 @@ pub mod machine_check {
     pub const FETCH_SLB_MULTIHIT: u64 = 0x000C_0000;
     /// SRR1, of a fetch: several translations of different sizes matched in the TLB.
     pub const FETCH_TLB_MULTIHIT: u64 = 0x0014_0000;
-    /// SRR1, of a fetch: nothing answers at the real address.
-    pub const FETCH_REAL_ADDRESS: u64 = 0x080C_0000;
-    /// SRR1, of a fetch: nothing answers at the real address of a table.
-    pub const FETCH_WALK_REAL_ADDRESS: u64 = 0x0810_0000;
-    /// SRR1: nothing answers at the real address of a store, which the thread did not wait for.
-    pub const STORE_REAL_ADDRESS: u64 = 0x0814_0000;
     /// DSISR: several entries of the SLB matched.
     pub const SLB_MULTIHIT: u64 = 0x80;
     /// DSISR: several translations of different sizes matched in the TLB.
     pub const TLB_MULTIHIT: u64 = 0x400;
-    /// DSISR: nothing answers at the real address of a load.
-    pub const LOAD_REAL_ADDRESS: u64 = 0x40;
-    /// DSISR: nothing answers at the real address of a table.
-    pub const WALK_REAL_ADDRESS: u64 = 0x20;
 }
 
 #[cfg(test)]

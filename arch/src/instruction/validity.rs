@@ -40,7 +40,7 @@ pub(super) enum Constraint {
     CarrySource,
     /// `mftb`: TBR is neither 268 (TB) nor 269 (TBU).
     TimeBaseNumber,
-    /// `tlbie`, `tlbiel`: RIC = 3, which POWER9 does not have.
+    /// `tlbie`, `tlbiel`: RIC = 3 is for hashed translation alone.
     GroupInvalidation,
 }
 
@@ -66,7 +66,7 @@ impl Constraint {
             Self::Level => word.lev() > 1,
             Self::CarrySource => word.cy() != 0,
             Self::TimeBaseNumber => !matches!(word.spr(), 268 | 269),
-            Self::GroupInvalidation => word.ric() == 3,
+            Self::GroupInvalidation => word.ric() == 3 && word.r(),
         }
     }
 }

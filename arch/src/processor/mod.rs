@@ -76,6 +76,22 @@ pub struct Facts {
     pub radix_pages: &'static [RadixPage],
 }
 
+/// The causes of a machine check at a real address where nothing answers. Source:
+/// `docs/facts/interrupts.md#machine-checks`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoMemory {
+    /// DSISR of a load, and of a store that is checked as one.
+    pub data: u64,
+    /// DSISR where a table lies there.
+    pub walk: u64,
+    /// SRR1 of a store that the thread does not wait for; `None` where it is checked as a load is.
+    pub store: Option<u64>,
+    /// SRR1 of a fetch.
+    pub fetch: u64,
+    /// SRR1 of a fetch where a table lies there.
+    pub fetch_walk: u64,
+}
+
 /// What firmware hands to a payload, of the registers that differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AtPowerOn {
@@ -264,6 +280,16 @@ impl Processor {
         match self {
             Self::Power8 => &power8::FACTS,
             Self::Power9 => &power9::FACTS,
+        }
+    }
+
+    /// What it says in a machine check where no memory answers.
+    #[inline]
+    #[must_use]
+    pub const fn no_memory(self) -> NoMemory {
+        match self {
+            Self::Power8 => power8::NO_MEMORY,
+            Self::Power9 => power9::NO_MEMORY,
         }
     }
 

@@ -1,6 +1,6 @@
 //! POWER8, Power ISA 2.07.
 
-use super::{AtPowerOn, DoorbellReach, External, Facts, Hid0, PirLayout, Split, Way};
+use super::{AtPowerOn, DoorbellReach, External, Facts, Hid0, NoMemory, PirLayout, Split, Way};
 use crate::bits::bit;
 use crate::hash::EntryForm;
 use crate::interrupt::{Vector, wake};
@@ -69,4 +69,13 @@ pub(super) const FACTS: Facts = Facts {
     slbia_kinds: &[0, 1, 2, 6],
     hashed_entry: EntryForm::V2,
     radix_pages: &[],
+};
+
+/// `docs/facts/interrupts.md#machine-checks-of-power8`.
+pub(super) const NO_MEMORY: NoMemory = NoMemory {
+    data: 0x8000,
+    walk: 0x4000,
+    store: None,
+    fetch: 0x0004_0000,
+    fetch_walk: 0x0018_0000,
 };

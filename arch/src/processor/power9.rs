@@ -1,6 +1,6 @@
 //! POWER9, Power ISA 3.0B.
 
-use super::{AtPowerOn, DoorbellReach, External, Facts, Hid0, PirLayout, RadixPage};
+use super::{AtPowerOn, DoorbellReach, External, Facts, Hid0, NoMemory, PirLayout, RadixPage};
 use crate::bits::bit;
 use crate::hash::EntryForm;
 use crate::interrupt::{Vector, wake};
@@ -63,4 +63,13 @@ pub(super) const FACTS: Facts = Facts {
         RadixPage { bytes_log2: 21, code: 1 },
         RadixPage { bytes_log2: 30, code: 2 },
     ],
+};
+
+/// `docs/facts/interrupts.md#machine-checks`.
+pub(super) const NO_MEMORY: NoMemory = NoMemory {
+    data: 0x40,
+    walk: 0x20,
+    store: Some(0x0814_0000),
+    fetch: 0x080C_0000,
+    fetch_walk: 0x0810_0000,
 };

@@ -2,6 +2,7 @@
 
 use arch::address::GuestRealAddress;
 use arch::interrupt::{Vector, machine_check, program, storage};
+use arch::processor::Processor;
 use arch::registers::hfscr::Facility;
 use arch::registers::{lpcr, msr};
 
@@ -201,12 +202,13 @@ fn is_granted<H: Memory + Facilities>(
 ///
 /// A processor has it of an address where nothing answers, and QEMU's pseries gives it for one where there is
 /// no memory. Relocation is off in the handler whatever LPCR\[AIL\] says. A store has DAR too, since the second
-/// stage refuses it before it leaves the processor.
+/// stage refuses it before it leaves the processor. The codes are POWER9's, on POWER8 too.
 #[must_use]
 pub const fn machine_check(interrupted: Context, is_fetch: bool, lpcr: u64) -> (Context, u64, u64) {
-    let cause = if is_fetch { machine_check::FETCH_REAL_ADDRESS } else { machine_check::DATA };
+    let causes = Processor::Power9.no_memory();
+    let cause = if is_fetch { causes.fetch } else { machine_check::DATA };
     let to = handler(interrupted, Vector::MachineCheck, lpcr::AIL.set(lpcr, 0));
-    (to, save_status(interrupted.msr, cause), machine_check::LOAD_REAL_ADDRESS)
+    (to, save_status(interrupted.msr, cause), causes.data)
 }
 
 fn storage_exit<H: Memory + Platform>(

@@ -184,7 +184,7 @@ impl Thread {
             return Ok(());
         }
         match translate(self, shared, address, access)?.inhibited {
-            Some(inhibited) => Err(inhibited.refuse(self, address, access)),
+            Some(inhibited) => Err(inhibited.refuse(self, shared.processor, address, access)),
             None => Ok(()),
         }
     }

@@ -2,6 +2,7 @@
 
 use arch::address::{EffectiveAddress, GuestRealAddress, RealAddress};
 use arch::interrupt::{Vector, machine_check, storage};
+use arch::processor::Processor;
 use arch::registers::msr;
 
 use super::Access;
@@ -48,6 +49,7 @@ impl Untranslated {
 /// Turns a fault into the interrupt that the architecture has for it.
 pub(super) fn deliver(
     thread: &mut Thread,
+    processor: Processor,
     address: EffectiveAddress,
     access: Access,
     fault: Fault,
@@ -58,13 +60,13 @@ pub(super) fn deliver(
         Fault::Stop(reason) => return thread.stop(reason),
         Fault::MultiHit => {
             let causes = (machine_check::FETCH_TLB_MULTIHIT, machine_check::TLB_MULTIHIT);
-            return multi_hit(thread, address, is_fetch, causes);
+            return multi_hit(thread, address, is_fetch, "translations of different sizes", causes);
         }
         Fault::SegmentMultiHit => {
             let causes = (machine_check::FETCH_SLB_MULTIHIT, machine_check::SLB_MULTIHIT);
-            return multi_hit(thread, address, is_fetch, causes);
+            return multi_hit(thread, address, is_fetch, "entries of the SLB", causes);
         }
-        Fault::NoTable(at) => return no_memory(thread, address, access, at, true),
+        Fault::NoTable(at) => return no_memory(thread, processor, address, access, at, true),
         Fault::Segment if is_fetch => (Vector::InstructionSegment, 0, None),
         Fault::Segment => (Vector::DataSegment, 0, None),
         Fault::Storage(cause) if is_fetch => (Vector::InstructionStorage, cause, None),
@@ -92,13 +94,17 @@ pub(super) fn deliver(
 }
 
 /// The machine check of several translations for one address (`docs/facts/translation.md#multi-hit`), with its causes
-/// for fetches and for data.
+/// for fetches and for data. With MSR\[ME\]=0 the machine stops and says of what there are several.
 fn multi_hit(
     thread: &mut Thread,
     address: EffectiveAddress,
     is_fetch: bool,
+    what: &'static str,
     (fetch, data): (u64, u64),
 ) -> Trap {
+    if thread.msr() & msr::ME == 0 {
+        return thread.stop(StopReason::Checkstop { what, address });
+    }
     let mut interrupt = Interrupt::new(Vector::MachineCheck);
     if is_fetch {
         interrupt.status = fetch;
@@ -107,13 +113,14 @@ fn multi_hit(
         let status = Some(data);
         interrupt.storage = Some(StorageFault { address, status, asdr: None });
     }
-    thread.machine_check(interrupt)
+    thread.interrupt(interrupt)
 }
 
 /// The machine check of an access to `real`, where no memory answers, or of the table walk for one
 /// (`docs/facts/interrupts.md#machine-checks`). With MSR\[ME\]=0 the machine stops and says where.
 pub(super) fn no_memory(
     thread: &mut Thread,
+    processor: Processor,
     address: EffectiveAddress,
     access: Access,
     real: RealAddress,
@@ -124,20 +131,17 @@ pub(super) fn no_memory(
         return thread.stop(StopReason::NoMemory { what, address: real });
     }
     let mut interrupt = Interrupt::new(Vector::MachineCheck);
-    match (access, is_walk) {
-        (Access::Fetch, false) => interrupt.status = machine_check::FETCH_REAL_ADDRESS,
-        (Access::Fetch, true) => interrupt.status = machine_check::FETCH_WALK_REAL_ADDRESS,
+    let causes = processor.no_memory();
+    match (access, is_walk, causes.store) {
+        (Access::Fetch, false, _) => interrupt.status = causes.fetch,
+        (Access::Fetch, true, _) => interrupt.status = causes.fetch_walk,
         // In life the thread hears of it some instructions later; no register says where the store went.
-        (Access::Store, false) => interrupt.status = machine_check::STORE_REAL_ADDRESS,
-        (Access::Load, false) | (Access::Load | Access::Store, true) => {
+        (Access::Store, false, Some(status)) => interrupt.status = status,
+        (Access::Load | Access::Store, ..) => {
             interrupt.status = machine_check::DATA;
-            let status = if is_walk {
-                machine_check::WALK_REAL_ADDRESS
-            } else {
-                machine_check::LOAD_REAL_ADDRESS
-            };
+            let status = if is_walk { causes.walk } else { causes.data };
             interrupt.storage = Some(StorageFault { address, status: Some(status), asdr: None });
         }
     }
-    thread.machine_check(interrupt)
+    thread.interrupt(interrupt)
 }

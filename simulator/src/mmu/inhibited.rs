@@ -7,6 +7,7 @@
 
 use arch::address::EffectiveAddress;
 use arch::interrupt::storage;
+use arch::processor::Processor;
 
 use super::Access;
 use super::fault::{Fault, Untranslated, deliver};
@@ -27,6 +28,7 @@ impl Inhibited {
     pub(crate) fn refuse(
         self,
         thread: &mut Thread,
+        processor: Processor,
         address: EffectiveAddress,
         access: Access,
     ) -> Trap {
@@ -34,6 +36,6 @@ impl Inhibited {
             Self::Process => Fault::Storage(storage::BAD_ACCESS),
             Self::Partition(at) => Fault::HypervisorStorage(storage::BAD_ACCESS, at),
         };
-        deliver(thread, address, access, fault)
+        deliver(thread, processor, address, access, fault)
     }
 }

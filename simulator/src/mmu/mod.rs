@@ -95,10 +95,10 @@ pub fn translate(
 ) -> Result<Place, Trap> {
     let (real, inhibited) = match find(thread, shared, address, access) {
         Ok(found) => found,
-        Err(fault) => return Err(deliver(thread, address, access, fault)),
+        Err(fault) => return Err(deliver(thread, shared.processor, address, access, fault)),
     };
     let Some(offset) = shared.memory.locate(real) else {
-        return Err(no_memory(thread, address, access, real, false));
+        return Err(no_memory(thread, shared.processor, address, access, real, false));
     };
     // Every access to a cache-inhibited page has to be looked at.
     if inhibited.is_none() {

@@ -40,7 +40,7 @@ pub(super) fn locate(
     match (lpcr & lpcr::HR != 0, lpcr & lpcr::UPRT != 0) {
         (true, true) => radix::locate(thread, address, is_relocated).map(Where::Virtual),
         (false, false) => hash::locate(thread, shared, address, access, is_relocated),
-        (false, true) => Err(stop("segment tables (LPCR[HR]=0 with LPCR[UPRT]=1)")),
+        (false, true) => Err(stop("translation by segment tables (LPCR[HR]=0 with LPCR[UPRT]=1)")),
         (true, false) => Err(stop("radix translation without process tables (LPCR[UPRT]=0)")),
     }
 }

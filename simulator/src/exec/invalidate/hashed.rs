@@ -12,7 +12,7 @@ use arch::instruction::Word;
 use super::{rb, undefined};
 use crate::state::invalidation::{Extent, Invalidation};
 use crate::state::thread::Thread;
-use crate::state::thread::trap::Trap;
+use crate::state::thread::trap::{StopReason, Trap};
 
 /// Fields of RB that only hashed translation has.
 const B: Field = Field::new(54, 55);
@@ -27,28 +27,34 @@ const AVAL_SHIFT: u32 = 12;
 const LARGE_ADDRESS: u64 = 0xFFFF_FFFF_FFF0_0000;
 const ADDRESS: u64 = 0xFFFF_FFFF_FFFF_F000;
 
-/// What the operands name; `None` if it is nothing that this machine caches.
+/// What the operands name. Source: `docs/facts/hashed-translation.md#forms`.
 pub(super) fn decode(
     thread: &mut Thread,
     i: Word,
     everything: Invalidation,
-) -> Result<Option<Invalidation>, Trap> {
+) -> Result<Invalidation, Trap> {
     let operand = thread.gpr[i.rb()];
-    let (ric, is_process) = (i.ric(), i.prs());
-    if rb::IS.get(operand) == 0 {
-        if ric != 0 || is_process {
-            return undefined(thread, "tlbie (R=0 and IS=0 with RIC or PRS)");
+    let (ric, is_process, scope) = (i.ric(), i.prs(), rb::IS.get(operand));
+    match (ric, is_process, scope) {
+        (1, ..) => return undefined(thread, "tlbie (R=0 with RIC=1: no page walk is cached)"),
+        (0, true, _) => return undefined(thread, "tlbie (R=0 and PRS=1 with RIC=0)"),
+        (3, ..) => {
+            let what = "tlbie of a group of pages (R=0 with RIC=3)";
+            return Err(thread.stop(StopReason::InstructionNotModelled(what)));
         }
+        (2, _, 0) => return undefined(thread, "tlbie (R=0 and IS=0 with RIC=2)"),
+        (_, false, 1) => return undefined(thread, "tlbie (R=0 and IS=1 with PRS=0)"),
+        _ => (),
+    }
+    if scope == 0 {
         let Some(extent) = page(operand) else {
             return undefined(thread, "tlbie (R=0: B, AP or LP)");
         };
-        return Ok(Some(Invalidation { extent, ..everything }));
+        return Ok(Invalidation { extent, ..everything });
     }
-    // There is no walk cache. Process-scoped are the process table and segment tables' entries; of these there
-    // are none.
+    // Process-scoped are the process table's entries alone.
     let translations = everything.translations && !is_process;
-    let kept = Invalidation { translations, directories: false, ..everything };
-    Ok((kept.translations || kept.tables).then_some(kept))
+    Ok(Invalidation { translations, directories: false, ..everything })
 }
 
 /// The page that RB names; `None` for a segment or page size that it cannot have.

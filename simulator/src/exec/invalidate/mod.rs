@@ -6,6 +6,7 @@
 mod hashed;
 
 use arch::instruction::{Mnemonic, Word};
+use arch::processor::Processor;
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
 
@@ -42,7 +43,7 @@ mod rb {
 
 fn tlbie(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     guard(thread, i)?;
-    let Some(invalidation) = decode(thread, i, false)? else { return Ok(Flow::Synchronize) };
+    let invalidation = decode(thread, shared, i, false)?;
     remove(thread, shared, thread.core, invalidation);
     if shared.cores.len() > 1 {
         thread.outstanding.issue(invalidation);
@@ -57,9 +58,8 @@ fn tlbie(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
 fn tlbiel(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let operand = thread.gpr[i.rb()];
     let is_later_class = rb::IS.get(operand) != 0 && rb::SET.get(operand) != 0;
-    if let Some(invalidation) = decode(thread, i, true)?
-        && !is_later_class
-    {
+    let invalidation = decode(thread, shared, i, true)?;
+    if !is_later_class {
         remove(thread, shared, thread.core, invalidation);
     }
     Ok(Flow::Synchronize)
@@ -98,8 +98,17 @@ fn guard(thread: &mut Thread, i: Word) -> Result<(), Trap> {
     Ok(())
 }
 
-/// What the operands name; `None` if it is nothing that this machine caches.
-fn decode(thread: &mut Thread, i: Word, is_local: bool) -> Result<Option<Invalidation>, Trap> {
+/// What the operands name.
+fn decode(
+    thread: &mut Thread,
+    shared: &Shared,
+    i: Word,
+    is_local: bool,
+) -> Result<Invalidation, Trap> {
+    let has_operands = i.ric() != 0 || i.prs() || i.r();
+    if shared.processor == Processor::Power8 && has_operands {
+        return undefined(thread, "tlbie (RIC, PRS or R, which POWER8 does not have)");
+    }
     let has_hv = thread.msr() & msr::HV != 0;
     let is_radix_partition = thread.spr(Spr::Lpcr) & lpcr::HR != 0;
     let (operand, rs) = (thread.gpr[i.rb()], thread.gpr[i.rs()]);
@@ -140,7 +149,7 @@ fn decode(thread: &mut Thread, i: Word, is_local: bool) -> Result<Option<Invalid
         1 => Extent::Pid(pid),
         _ => Extent::Everything,
     };
-    Ok(Some(Invalidation { extent, ..everything }))
+    Ok(Invalidation { extent, ..everything })
 }
 
 fn undefined<T>(thread: &mut Thread, what: &'static str) -> Result<T, Trap> {

@@ -36,6 +36,8 @@ pub(super) struct Searched {
     pub(super) form: EntryForm,
     pub(super) segment: Segment,
     pub(super) offset: u64,
+    /// LPCR\[TC\]: the primary group alone counts.
+    pub(super) is_primary_only: bool,
 }
 
 /// The entry that is searched for. Groups that were read before it was found are added to `reads`.
@@ -47,7 +49,8 @@ pub(super) fn search(
     let Searched { table, segment, offset, .. } = searched;
     let primary = hash::hash(segment.vsid, segment.log2, segment.base_log2, offset);
     let mut found: Option<Found> = None;
-    for (hash, h) in [(primary, 0), (!primary, first::H)] {
+    let groups = if searched.is_primary_only { 1 } else { 2 };
+    for (hash, h) in [(primary, 0), (!primary, first::H)].into_iter().take(groups) {
         let address = table.group(hash);
         let Some(group) = memory.locate(address) else {
             return if found.is_some() { Ok(found) } else { Err(Fault::NoTable(address)) };
@@ -81,7 +84,8 @@ fn matching(memory: &Memory, place: Offset, h: u64, searched: &Searched) -> Opti
     if form.segment_size_of([entry, second]) != u64::from(is_large) {
         return None;
     }
-    if (entry ^ abbreviated(segment, offset)) & form.abbreviated & compared(segment) != 0 {
+    // An address that is wider than what an entry has of it is in none: its other bits are compared with 0.
+    if (entry & form.abbreviated ^ abbreviated(segment, offset)) & compared(segment) != 0 {
         return None;
     }
     let page_log2 = page_log2(segment.base_log2, entry & first::L != 0, second & form.address)?;
@@ -208,7 +212,8 @@ mod tests {
             let start = offset >> size.actual_log2 << size.actual_log2;
             let page = Page { segment, offset: start, log2: size.actual_log2 };
             prop_assert_eq!(page_at(&memory, form, 0, place, 3), Some(page));
-            let found = search(&memory, Searched { table, form, segment, offset }, &mut Vec::new());
+            let searched = Searched { table, form, segment, offset, is_primary_only: false };
+            let found = search(&memory, searched, &mut Vec::new());
             let found = found.ok().flatten().expect("it is in one of the two groups");
             prop_assert_eq!(found.page_log2, size.actual_log2);
         }

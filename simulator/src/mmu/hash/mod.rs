@@ -149,7 +149,13 @@ pub(super) fn walk(
         return Err(stop("a hashed page table of more than 2^46 bytes"));
     }
     let form = shared.processor.facts().hashed_entry;
-    let searched = group::Searched { table, form, segment, offset: located.input };
+    let searched = group::Searched {
+        table,
+        form,
+        segment,
+        offset: located.input,
+        is_primary_only: thread.spr(Spr::Lpcr) & lpcr::TC != 0,
+    };
     let found = group::search(&shared.memory, searched, &mut reads)?;
     let found = found.ok_or_else(|| storage_fault(located, storage::NO_TRANSLATION))?;
     let page_log2 = found.page_log2;
@@ -172,7 +178,8 @@ pub(super) fn serves(hashed: &Hashed, access: Access) -> bool {
 
 /// Who keeps a page out of the caches, if anyone.
 pub(super) fn inhibited(hashed: &Hashed, located: &Located) -> Option<Inhibited> {
-    if hashed.second & hash::second::I == 0 {
+    let attributes = hashed.second & hash::second::WIMG;
+    if attributes & hash::second::I == 0 || attributes == hash::second::STRONG_ORDER {
         None
     } else if located.is_virtualized {
         Some(Inhibited::Partition(Untranslated::Segment(located.segment)))

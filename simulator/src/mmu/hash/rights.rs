@@ -5,10 +5,10 @@
 
 use arch::hash::{second, segment};
 use arch::interrupt::storage;
-use arch::registers::msr;
 use arch::registers::spr::Spr;
+use arch::registers::{lpcr, msr};
 
-use super::storage_fault;
+use super::{stop, storage_fault};
 use crate::mmu::Access;
 use crate::mmu::fault::Fault;
 use crate::mmu::located::Located;
@@ -32,6 +32,10 @@ pub(in crate::mmu) fn check(
         cause = storage::PROTECTION;
     }
     if is_withheld(thread, second, access) {
+        let is_partitions = thread.msr() & msr::HV == 0;
+        if is_partitions && thread.spr(Spr::Lpcr) & lpcr::KBV != 0 {
+            return Err(stop("a partition's violation of a page class key with LPCR[KBV]=1"));
+        }
         cause |= storage::KEY;
     }
     if cause == 0 { Ok(()) } else { Err(storage_fault(located, cause)) }

@@ -8,7 +8,6 @@ use arch::address::{EffectiveAddress, RealAddress};
 use arch::instruction::Word;
 use arch::interrupt::Vector;
 use arch::registers::hfscr::Facility;
-use arch::registers::msr;
 
 use super::Thread;
 
@@ -115,9 +114,14 @@ pub enum StopReason {
     /// Software asked for a kind of translation that is not modelled.
     #[error("{0} is not modelled")]
     TranslationNotModelled(&'static str),
-    /// A machine check that software does not want to hear of.
-    #[error("checkstop: a machine check with MSR[ME]=0")]
-    Checkstop,
+    /// A machine check of several matching entries that software does not want to hear of.
+    #[error("checkstop: several {what} for the address {address}, a machine check with MSR[ME]=0")]
+    Checkstop {
+        /// What matched.
+        what: &'static str,
+        /// The effective address that was accessed.
+        address: EffectiveAddress,
+    },
     /// The prefetch engine was told to do what no source defines.
     #[error("prefetch engine: {what} ({operand:#x}); no source says what a processor does then")]
     PrefetchEngineMisused {
@@ -163,15 +167,6 @@ impl Thread {
     pub fn alignment_interrupt(&mut self, address: EffectiveAddress) -> Trap {
         let storage = Some(StorageFault { address, status: None, asdr: None });
         self.interrupt(Interrupt { storage, ..Interrupt::new(Vector::Alignment) })
-    }
-
-    /// Leaves a machine check; with MSR\[ME\]=0 the machine stops instead, as hardware does.
-    #[cold]
-    pub fn machine_check(&mut self, interrupt: Interrupt) -> Trap {
-        if self.msr() & msr::ME == 0 {
-            return self.stop(StopReason::Checkstop);
-        }
-        self.interrupt(interrupt)
     }
 
     /// Leaves an instruction that the processor does not execute to the hypervisor.

@@ -10,10 +10,15 @@ use simulator::exec::{Flow, Mode, select};
 use simulator::state::thread::trap::{Cause, StopReason};
 
 fn execute(state: u64, processor: Processor, word: Word) -> Result<Flow, Cause> {
+    execute_with(state, processor, word, 0)
+}
+
+/// With this value in r5.
+fn execute_with(state: u64, processor: Processor, word: Word, r5: u64) -> Result<Flow, Cause> {
     let mut parts = Parts::new(state);
-    let (handler, word, _) = select(word, processor, Mode::from_msr(state));
-    let outcome = handler(&mut parts.thread, &mut parts.shared, word);
-    outcome.map_err(|_| parts.thread.take_cause().expect("a trap has a cause"))
+    parts.shared.processor = processor;
+    parts.thread.gpr[5] = r5;
+    parts.execute(word)
 }
 
 fn word(mnemonic: Mnemonic, operands: &[i64]) -> Word {
@@ -47,28 +52,71 @@ fn a_reserved_bit_is_ignored_and_what_is_undefined_is_refused_by_name() {
     }
     let group = word(Tlbie, &[5, 3, 3, 0, 1]);
     assert_eq!(execute(HYPERVISOR, Processor::Power9, group), invalid("tlbie"));
+    // Hashed translation has groups, which are not modelled.
+    let group = word(Tlbie, &[5, 3, 3, 0, 0]);
+    let reason = StopReason::InstructionNotModelled("tlbie of a group of pages (R=0 with RIC=3)");
+    assert_eq!(execute(HYPERVISOR, Processor::Power9, group), Err(Cause::Stop(reason)));
     for mnemonic in [Slbmfee, Slbmfev] {
         let outcome = execute(HYPERVISOR, Processor::Power9, word(mnemonic, &[3, 4, 1]));
         assert_eq!(outcome, invalid("slbmfee or slbmfev (L=1)"));
     }
 }
 
+/// RIC, PRS, and IS in RB, where R=0.
 #[test]
-fn power8_ignores_what_isa_3_added_and_takes_the_forms_of_before() {
-    use Mnemonic::*;
-    // RIC=3 is refused where it is an operand.
-    let added: [(Mnemonic, &[i64]); 4] = [
-        (Tlbie, &[5, 3, 3, 1, 1]),
-        (Tlbiel, &[5, 3, 3, 1, 1]),
-        (Slbmfee, &[3, 4, 1]),
-        (Slbmfev, &[3, 4, 1]),
-    ];
-    for (mnemonic, operands) in added {
-        let word = word(mnemonic, operands);
-        let outcome = execute(HYPERVISOR, Processor::Power8, word);
-        assert!(outcome.is_ok(), "{mnemonic:?}: {outcome:?}");
-        assert!(execute(HYPERVISOR, Processor::Power9, word).is_err(), "{mnemonic:?}");
+fn forms_of_hashed_translation_are_refused_by_what_is_wrong_with_them() {
+    const NO_WALKS: &str = "tlbie (R=0 with RIC=1: no page walk is cached)";
+    const PROCESS: &str = "tlbie (R=0 and PRS=1 with RIC=0)";
+    for (ric, prs, is, expected) in [
+        (0, 0, 0, None),
+        (0, 0, 2, None),
+        (0, 0, 3, None),
+        (2, 0, 2, None),
+        (2, 0, 3, None),
+        // The process table's entries.
+        (2, 1, 1, None),
+        (2, 1, 2, None),
+        (2, 1, 3, None),
+        (1, 0, 0, Some(NO_WALKS)),
+        (1, 0, 2, Some(NO_WALKS)),
+        (1, 1, 3, Some(NO_WALKS)),
+        (0, 1, 0, Some(PROCESS)),
+        (0, 1, 1, Some(PROCESS)),
+        (0, 1, 2, Some(PROCESS)),
+        (0, 0, 1, Some("tlbie (R=0 and IS=1 with PRS=0)")),
+        (2, 0, 1, Some("tlbie (R=0 and IS=1 with PRS=0)")),
+        (2, 0, 0, Some("tlbie (R=0 and IS=0 with RIC=2)")),
+    ] {
+        for mnemonic in [Mnemonic::Tlbie, Mnemonic::Tlbiel] {
+            let form = word(mnemonic, &[5, 3, ric, prs, 0]);
+            let outcome = execute_with(HYPERVISOR, Processor::Power9, form, is << 10);
+            let expected = expected.map_or(Ok(Flow::Synchronize), invalid);
+            assert_eq!(outcome, expected, "{mnemonic:?} RIC={ric} PRS={prs} IS={is}");
+        }
     }
+}
+
+#[test]
+fn power8_refuses_what_isa_3_added_and_takes_the_forms_of_before() {
+    use Mnemonic::*;
+    const TLBIE: &str = "tlbie (RIC, PRS or R, which POWER8 does not have)";
+    let added: [(Mnemonic, &[i64], &'static str); 8] = [
+        (Tlbie, &[5, 3, 1, 0, 0], TLBIE),
+        (Tlbie, &[5, 3, 2, 0, 0], TLBIE),
+        (Tlbie, &[5, 3, 0, 1, 0], TLBIE),
+        (Tlbie, &[5, 3, 0, 0, 1], TLBIE),
+        (Tlbiel, &[5, 0, 2, 0, 0], TLBIE),
+        (Tlbiel, &[5, 0, 0, 0, 1], TLBIE),
+        (Slbmfee, &[3, 4, 1], "slbmfee or slbmfev (L=1)"),
+        (Slbmfev, &[3, 4, 1], "slbmfee or slbmfev (L=1)"),
+    ];
+    for (mnemonic, operands, name) in added {
+        let outcome = execute(HYPERVISOR, Processor::Power8, word(mnemonic, operands));
+        assert_eq!(outcome, invalid(name), "{mnemonic:?} {operands:?}");
+    }
+    let one_pid = word(Tlbie, &[5, 3, 0, 0, 0]);
+    let outcome = execute_with(HYPERVISOR, Processor::Power8, one_pid, 1 << 10);
+    assert_eq!(outcome, invalid("tlbie (R=0 and IS=1 with PRS=0)"));
     // `tlbie RB,RS` and `tlbiel RB` of ISA 2.07 are the forms for hashed translation of ISA 3.0.
     for processor in [Processor::Power8, Processor::Power9] {
         for old in [word(Tlbie, &[5, 3, 0, 0, 0]), word(Tlbiel, &[5, 0, 0, 0, 0])] {

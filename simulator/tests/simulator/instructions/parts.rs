@@ -1,6 +1,6 @@
 //! One hardware thread and what it shares, to execute single instructions in any state.
 
-use arch::instruction::{Mnemonic, encode};
+use arch::instruction::{Mnemonic, Word, encode};
 use arch::interrupt::Vector;
 use arch::registers::hfscr::INTERRUPT_CAUSE;
 use arch::registers::spr::Spr;
@@ -48,7 +48,11 @@ impl Parts {
         operands: &[i64],
         rc: bool,
     ) -> Result<Flow, Cause> {
-        let word = encode(mnemonic, operands, rc, false).expect("an instruction");
+        self.execute(encode(mnemonic, operands, rc, false).expect("an instruction"))
+    }
+
+    /// Executes `word`.
+    pub(crate) fn execute(&mut self, word: Word) -> Result<Flow, Cause> {
         let mode = Mode::from_msr(self.thread.msr());
         let (handler, word, _) = select(word, self.shared.processor, mode);
         let outcome = handler(&mut self.thread, &mut self.shared, word);

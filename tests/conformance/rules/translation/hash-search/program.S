@@ -41,6 +41,12 @@ main:
     # Behind them is the one that does.
     ENTRY   0x123, 0x5000, 12, 5, 0, FRAME_B | PLAIN
     READS   12, 0x10005000, 0xbb
+    # A wider segment number than an entry has: its high bits count.
+    SEGMENT 2, 0x30000000, 0x0100000000123000 | BASE_4K
+    LOAD_REFUSED 16, 0x30005000, 0x40000000
+    SEGMENT 2, 0x0000030000000000, B_1T | 0x0100000000000000 | BASE_4K
+    ENTRY_1T 0, 0x5000, 12, 5, 0, FRAME_B | PLAIN
+    LOAD_REFUSED 17, 0x0000030000005000, 0x40000000
     # L=0 has no place in a segment of larger base pages.
     ENTRY   0x123, 0x70000, 16, 3, 0, FRAME_A | PLAIN
     LOAD_REFUSED 13, 0x20070000, 0x40000000
