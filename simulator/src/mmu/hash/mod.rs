@@ -189,3 +189,40 @@ pub(super) fn inhibited(hashed: &Hashed, located: &Located) -> Option<Inhibited>
 }
 
 pub(super) use entry::{Mark, mark};
+
+#[cfg(test)]
+mod tests {
+    use super::table_of;
+    use crate::{Description, Machine};
+    use arch::address::RealAddress;
+    use arch::hash::Table;
+    use arch::registers::spr::Spr;
+    use arch::registers::{lpcr, msr};
+
+    #[test]
+    fn a_table_translates_for_partitions_and_for_who_has_relocation_on() {
+        let text = include_str!("../../../../machines/power8.toml");
+        let machine = Machine::new(Description::from_toml(text).unwrap(), 1);
+        let (mut threads, shared) = machine.into_parts();
+        let thread = &mut threads[0];
+        let table = Table { base: RealAddress(0x4_0000), bytes_log2: 20 };
+        thread.set_spr(Spr::Sdr1, table.to_doubleword(12));
+        thread.set_spr(Spr::Lpidr, 3);
+        for (msr, lpcr, is_there) in [
+            (msr::HV, 0, false),
+            (msr::HV | msr::DR, 0, true),
+            (msr::HV | msr::IR, 0, true),
+            (0, 0, true),
+            (msr::IR | msr::DR, 0, true),
+            (msr::HV | msr::DR, lpcr::HR, false),
+            (msr::DR, lpcr::UPRT, false),
+            (0, lpcr::HR | lpcr::UPRT, false),
+        ] {
+            thread.set_msr(msr::SF | msr);
+            thread.set_spr(Spr::Lpcr, lpcr);
+            let lpid = thread.lpid();
+            let expected = is_there.then_some((lpid, table));
+            assert_eq!(table_of(thread, &shared), expected, "MSR {msr:#x} LPCR {lpcr:#x}");
+        }
+    }
+}
