@@ -26,8 +26,12 @@
 main:
     bl      setup_hash
     SEGMENT 0, 0x10000000, 0x123000 | BASE_4K
-    # Not cached, guarded or not.
-    ENTRY   0x123, 0x5000, 12, 0, 0, FRAME_A | PLAIN | PTE_I | PTE_G
+    # Normal memory; then not cached, guarded or not.
+    ENTRY   0x123, 0x5000, 12, 0, 0, FRAME_A | PLAIN | PTE_M
+    WORKS   lwarx 14, 0, 13
+    CHECK   1, 14, 0xaa
+    CHANGE_SECOND FRAME_A | PLAIN | PTE_I | PTE_G
+    INVALIDATE_ALL
     READS   1, 0x10005000, 0xaa
     REFUSED 2, 0x300, lwarx 14, 0, 13
     CHECK_SPR 2, DSISR, 0x04000000

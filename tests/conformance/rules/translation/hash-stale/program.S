@@ -19,6 +19,8 @@ main:
     CHANGE_FIRST 0
     ptesync
     READS   2, 0x19001000, 0xa3
+    WRITES  0x19001008, 0xa4
+    READS   23, 0x19001008, 0xa4
     # Another page, segment, segment size, partition, base and actual page size.
     STAYS   3, 0x19001000, 0xa3, INVALIDATE 0x1238001000 | AP_16M
     STAYS   4, 0x19001000, 0xa3, INVALIDATE 0x1249001000 | AP_16M

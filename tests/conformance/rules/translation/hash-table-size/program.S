@@ -1,0 +1,18 @@
+#include "prologue.inc"
+#include "hash.inc"
+
+.set PLAIN, PTE_R | PTE_C | PTE_M
+
+# A table of 2^(18+`size`) bytes, of which memory has the beginning.
+.macro TABLE size
+    STORE   PARTITION_TABLE, HASH_TABLE | \size
+    INVALIDATE IS_LPID, 0, 2
+.endm
+
+main:
+    bl      setup_hash
+    SEGMENT 0, 0x10000000, 0x123000 | BASE_4K
+    ENTRY   0x123, 0x5000, 12, 0, 0, FRAME_A | PLAIN
+    TABLE   28
+    READS   1, 0x10005000, 0xaa
+    PASS
