@@ -72,7 +72,7 @@ fn a_person_stops_at_a_hypercall_looks_at_the_guest_and_goes_back_to_before_it()
     assert_eq!((printed[0], printed[1], printed[3]), ("0xc00", "0x1", "1"), "{said}");
     assert_eq!(printed[5], "0x44000022", "sc 1: {said}");
     assert_eq!((printed[6], printed[8]), ("0xc00", printed[2]), "{said}");
-    assert_eq!(printed[9], "0x20006000", "where the past begins: {said}");
+    assert_eq!(printed[9], "0x20000100", "where the past begins: {said}");
     assert!(said.contains("PIR 0x0, hypervisor, for hello, vCPU 0)"), "{said}");
     assert!(said.contains("PIR 0x0, partition hello, vCPU 0)"), "{said}");
     assert!(said.contains("No more reverse-execution history"), "{said}");
@@ -258,7 +258,7 @@ fn gdb_gets_to_know_the_symbols_of_what_runs() {
     let (_, _, said) = debugged(&folder, &example("hello"), &script);
     let named =
         |file: &str| said.lines().any(|line| line.contains(" in section ") && line.ends_with(file));
-    assert!(named("/hello") && named("/hypervisor"), "{said}");
+    assert!(named("/hello") && named("/hypervisor-power9"), "{said}");
 }
 
 /// The hypervisor's decrementer interrupts a partition whose slice is over: gdb reads its registers then, from

@@ -21,7 +21,9 @@ const EXPERIMENT: &str = "name = 'e'\nquestion = '?'\nmachine = 'power9'\npayloa
 /// A folder in which PARTITION and EXPERIMENT could run, had it a real hypervisor.
 fn folder() -> Folder {
     let folder = Folder::new();
-    folder.write("images/hypervisor", [1; 16]);
+    for name in ["hypervisor", "hypervisor-power8", "hypervisor-power9"] {
+        folder.write(&format!("images/{name}"), [1; 16]);
+    }
     folder.write("p.elf", elf(&[0x1_0000]));
     folder.write("good.toml", PARTITION);
     folder.write("empty", []);
