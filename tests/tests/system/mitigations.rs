@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use arch::instruction::{Mnemonic, Word, decode, encode};
+use arch::processor::Processor;
 use arch::registers::msr;
+use lab::images::Images;
 use lab::on_simulator;
 use lab::system::System;
 use simulator::exec::Mode;
@@ -109,7 +111,9 @@ fn a_partition_finds_what_another_left_where_mitigations_are_off() {
 /// Each way into a partition has a flush of its own.
 #[test]
 fn each_flush_that_is_left_out_is_noticed() {
-    let system = storm("firmware");
+    let mut system = storm("firmware");
+    let part = Images::find().and_then(|images| images.hypervisor_of(Processor::Power9));
+    system.kernel = part.expect("an image");
     let (_, Ways(ways)) = watched(&system);
     let places = flushes_at_entry(&system.kernel);
     // Two ways into a vCPU that is under way, and one into another, of either translation; with radix translation one

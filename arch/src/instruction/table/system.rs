@@ -69,15 +69,15 @@ macro_rules! system {
     Slbia      "slbia"      X(31, 498)   [IH]               privileged;
     Slbiag     "slbiag"     X(31, 850)   [RS]               power9 privileged;
     Slbmte     "slbmte"     X(31, 402)   [RS RB]            privileged;
-    Slbmfev    "slbmfev"    X(31, 851)   [RT RB L_slb]      privileged;
-    Slbmfee    "slbmfee"    X(31, 915)   [RT RB L_slb]      privileged;
+    Slbmfev    "slbmfev"    X(31, 851)   [RT RB L_slb]      privileged power8_reserves(15, 15);
+    Slbmfee    "slbmfee"    X(31, 915)   [RT RB L_slb]      privileged power8_reserves(15, 15);
     Slbfee     "slbfee."    X(31, 979)   [RT RB]            dot privileged;
     Slbsync    "slbsync"    X(31, 338)   []                 power9 privileged;
 
     // Translation lookaside buffer. ISA 2.07 has `tlbie RB,RS` and `tlbiel RB`; the hypervisor may
     // keep `tlbie` and `tlbsync` to itself (LPCR[GTSE] = 0, and always on POWER8).
-    Tlbie      "tlbie"      X(31, 306)   [RB RS RIC PRS R]  privileged unless(Constraint::GroupInvalidation);
-    Tlbiel     "tlbiel"     X(31, 274)   [RB RS RIC PRS R]  privileged power8_reserves(6, 10) unless(Constraint::GroupInvalidation);
+    Tlbie      "tlbie"      X(31, 306)   [RB RS RIC PRS R]  privileged power8_reserves(12, 15) unless(Constraint::GroupInvalidation);
+    Tlbiel     "tlbiel"     X(31, 274)   [RB RS RIC PRS R]  privileged power8_reserves(6, 10) power8_reserves(12, 15) unless(Constraint::GroupInvalidation);
     Tlbsync    "tlbsync"    X(31, 566)   []                 privileged;
 
     // Messages between threads.

@@ -6,7 +6,6 @@
 mod hashed;
 
 use arch::instruction::{Mnemonic, Word};
-use arch::processor::Processor;
 use arch::registers::spr::Spr;
 use arch::registers::{lpcr, msr};
 
@@ -43,7 +42,7 @@ mod rb {
 
 fn tlbie(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     guard(thread, i)?;
-    let invalidation = decode(thread, shared, i, false)?;
+    let invalidation = decode(thread, i, false)?;
     remove(thread, shared, thread.core, invalidation);
     if shared.cores.len() > 1 {
         thread.outstanding.issue(invalidation);
@@ -58,7 +57,7 @@ fn tlbie(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
 fn tlbiel(thread: &mut Thread, shared: &mut Shared, i: Word) -> Outcome {
     let operand = thread.gpr[i.rb()];
     let is_later_class = rb::IS.get(operand) != 0 && rb::SET.get(operand) != 0;
-    let invalidation = decode(thread, shared, i, true)?;
+    let invalidation = decode(thread, i, true)?;
     if !is_later_class {
         remove(thread, shared, thread.core, invalidation);
     }
@@ -99,16 +98,7 @@ fn guard(thread: &mut Thread, i: Word) -> Result<(), Trap> {
 }
 
 /// What the operands name.
-fn decode(
-    thread: &mut Thread,
-    shared: &Shared,
-    i: Word,
-    is_local: bool,
-) -> Result<Invalidation, Trap> {
-    let has_operands = i.ric() != 0 || i.prs() || i.r();
-    if shared.processor == Processor::Power8 && has_operands {
-        return undefined(thread, "tlbie (RIC, PRS or R, which POWER8 does not have)");
-    }
+fn decode(thread: &mut Thread, i: Word, is_local: bool) -> Result<Invalidation, Trap> {
     let has_hv = thread.msr() & msr::HV != 0;
     let is_radix_partition = thread.spr(Spr::Lpcr) & lpcr::HR != 0;
     let (operand, rs) = (thread.gpr[i.rb()], thread.gpr[i.rs()]);
