@@ -76,8 +76,8 @@ pub struct Facts {
     pub radix_pages: &'static [RadixPage],
 }
 
-/// The causes of a machine check at a real address where nothing answers. Source:
-/// `docs/facts/interrupts.md#machine-checks`.
+/// The causes of a machine check at a real address where nothing answers. They are no field of [`Facts`], which the
+/// hypervisor's images hold and which needs none of them there. Source: `docs/facts/interrupts.md#machine-checks`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NoMemory {
     /// DSISR of a load, and of a store that is checked as one.

@@ -9,7 +9,7 @@ pub const VPM0: u64 = bit(0);
 pub const VPM1: u64 = bit(1);
 /// Ignore SLB large page bits.
 pub const ISL: u64 = bit(2);
-/// Key-based virtualization: a partition's violation of a page class key is the hypervisor's (hashed).
+/// Key-based virtualization (hashed): `docs/facts/hashed-translation.md#key-based-virtualization`.
 pub const KBV: u64 = bit(3);
 /// Default prefetch depth.
 pub const DPFD: Field = Field::new(9, 11);
@@ -45,7 +45,7 @@ pub const PECE_MAINTENANCE: u64 = bit(51);
 pub const MER: u64 = bit(52);
 /// Guest translation shootdown enabled: a guest may use `tlbie` and `tlbsync`.
 pub const GTSE: u64 = bit(53);
-/// Translation control: the secondary group of a hashed page table is not searched.
+/// Translation control (hashed): `docs/facts/hashed-translation.md#translation-control`.
 pub const TC: u64 = bit(54);
 /// Hypervisor external interrupts are held back in hypervisor state.
 pub const HEIC: u64 = bit(59);

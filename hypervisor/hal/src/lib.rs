@@ -12,7 +12,7 @@
 //! | `host_state/` | the registers of the hypervisor's own, by processor; what each thread has for itself |
 //! | `registers.rs`, `invalidation/` | special-purpose registers and barriers; the invalidation sequences, by processor |
 //! | `single.rs` | a static that one hardware thread at a time uses |
-//! | `metal/boot.S`, `boot.rs` | from firmware's jump to translation on and a heap |
+//! | `metal/boot.S`, `little_endian.S`, `boot.rs` | from firmware's jump to translation on and a heap |
 //! | `metal/power9.S`, `power8.S` | what the assembly does by the processor's own instructions, as macros |
 //! | `metal/vectors.S`, `exits.rs` | every interrupt, at both doors |
 //! | `metal/sites.S`, `guards.S`, `mitigations.rs` | what exits and entries do against speculation, where policy asks for it |

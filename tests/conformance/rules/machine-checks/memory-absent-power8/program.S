@@ -3,33 +3,21 @@
 
 # A real address of the first chip at which nobody answers.
 .set NOWHERE, 0x0000020000000000
-.set CAUSE, 0x083c0000
-
-# `instruction` with MSR[ME]=1, which brings a machine check with these bits in SRR1.
-.macro CHECKS number, status, instruction:vararg
-    ON_INTERRUPT .Lcame\@
-    RETURN_TO .Ldoes\@, MSR_SF | MSR_HV | MSR_ME
-.Ldoes\@:
-    \instruction
-    FAIL    \number
-.Lcame\@:
-    ON_INTERRUPT unexpected
-    CHECK   \number, 20, 0x200
-    CHECK_BITS \number, 22, CAUSE, \status
-.endm
 
 main:
     bl      setup_hash
     SET     13, NOWHERE
-    CHECKS  1, 0x00200000, ld 14, 0(13)
+    MACHINE_CHECKS 1, 0x00200000, ld 14, 0(13)
+    cmpd    21, 3
+    bne     wrong
     CHECK_SPR 2, DSISR, 0x8000
     CHECK_SPR 3, DAR, NOWHERE
     SET_SPR DSISR, 0
-    CHECKS  4, 0x00200000, std 14, 0(13)
+    MACHINE_CHECKS 4, 0x00200000, std 14, 0(13)
     CHECK_SPR 5, DSISR, 0x8000
     CHECK_SPR 6, DAR, NOWHERE
     mtctr   13
-    CHECKS  7, 0x00040000, bctr
+    MACHINE_CHECKS 7, 0x00040000, bctr
     CHECK   8, 21, NOWHERE
     # The table.
     SET_SPR SDR1, NOWHERE
@@ -40,5 +28,7 @@ main:
     FETCH   0x10005000
     CHECK   11, 20, 0x200
     CHECK   12, 21, 0x10005000
-    CHECK_BITS 13, 22, CAUSE, 0x00180000
+    CHECK_BITS 13, 22, MACHINE_CHECK_CAUSE, 0x00180000
     PASS
+wrong:
+    FAIL    14

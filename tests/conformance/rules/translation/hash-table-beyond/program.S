@@ -3,12 +3,6 @@
 
 .set PLAIN, PTE_R | PTE_C | PTE_M
 
-# A table of 2^(18+`size`) bytes, of which memory has the beginning.
-.macro TABLE size
-    STORE   PARTITION_TABLE, HASH_TABLE | \size
-    INVALIDATE IS_LPID, 0, 2
-.endm
-
 main:
     bl      setup_hash
     SEGMENT 0, 0x10000000, 0x123000 | BASE_4K
