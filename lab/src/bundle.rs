@@ -1,6 +1,6 @@
 //! Writes bundles, and checks those that a user brings. The format is in [`arch::bundle`].
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 pub use arch::bundle::is_name;
@@ -170,8 +170,9 @@ fn too_long(partitions: &[Partition], manifest_bytes: u64) -> Failure {
 struct Layout<'a> {
     /// Pieces with their offsets.
     pieces: Vec<(&'a [u8], u64)>,
-    /// Where pieces begin that nobody writes to: equal ones are there once.
-    shared: HashMap<&'a [u8], u64>,
+    /// Where pieces begin that nobody writes to: equal ones are there once. In order, since to compare long pieces
+    /// takes less than to hash them.
+    shared: BTreeMap<&'a [u8], u64>,
     /// Where the disks of each partition begin.
     disks: Vec<Vec<u64>>,
     /// Where the image of each partition begins that goes on with one.
@@ -181,7 +182,7 @@ struct Layout<'a> {
 
 impl<'a> Layout<'a> {
     fn new(partitions: &'a [Partition], manifest_bytes: u64) -> Self {
-        let (pieces, shared) = (Vec::new(), HashMap::new());
+        let (pieces, shared) = (Vec::new(), BTreeMap::new());
         let (disks, images) = (Vec::new(), Vec::new());
         let mut layout = Self { pieces, shared, disks, images, end: manifest_bytes };
         for partition in partitions {
