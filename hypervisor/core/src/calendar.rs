@@ -69,7 +69,7 @@ impl DateTime {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::DateTime;
     use proptest::prelude::{any, prop_assert, prop_assert_eq, proptest};

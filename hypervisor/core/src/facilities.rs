@@ -311,7 +311,7 @@ pub const fn name(facility: Facility) -> &'static str {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use arch::registers::hfscr::Facility;
     use arch::registers::monitor;

@@ -653,7 +653,7 @@ impl Enter for Fake {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::Fake;
     use crate::hal::Tables;

@@ -68,7 +68,7 @@ pub fn find_free<R: Iterator<Item = Range>>(
         .min_by_key(|found| found.start)
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::{Range, find_free};
     use proptest::prelude::{prop_assert, prop_assert_eq, proptest};

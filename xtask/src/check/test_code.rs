@@ -22,7 +22,7 @@ pub(super) fn check(tree: &Tree) -> Result<Vec<String>> {
         for item in file.items.iter().filter(is_test) {
             if let Item::Mod(ItemMod { vis: Visibility::Inherited, ident, attrs, .. }) = item
                 && ident != "tests"
-                && attrs.iter().any(is_cfg_test)
+                && attrs.iter().any(is_for_unit_tests)
             {
                 let text = "tests are in a module called `tests`, or in one of its own";
                 complaints.push(format!("{}: mod {ident}: {text}", path.display()));
@@ -44,18 +44,23 @@ pub(super) fn is_for_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// Whether it says `cfg(test)` and no more: models for Loom are no unit tests.
-fn is_cfg_test(attribute: &Attribute) -> bool {
-    let is_test = |condition: Meta| matches!(condition, Meta::Path(path) if path.is_ident("test"));
-    attribute.path().is_ident("cfg") && attribute.parse_args::<Meta>().is_ok_and(is_test)
+/// Whether it says `cfg(test)`, and not for Loom alone: its models are no unit tests.
+fn is_for_unit_tests(attribute: &Attribute) -> bool {
+    let is_meant = |condition: Meta| implies_test(&condition) && !implies(&condition, "loom");
+    attribute.path().is_ident("cfg") && attribute.parse_args::<Meta>().is_ok_and(is_meant)
 }
 
 fn implies_test(condition: &Meta) -> bool {
-    let Meta::List(list) = condition else { return condition.path().is_ident("test") };
+    implies(condition, "test")
+}
+
+fn implies(condition: &Meta, what: &str) -> bool {
+    let Meta::List(list) = condition else { return condition.path().is_ident(what) };
     let parts = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
     let Ok(parts) = parts else { return false };
-    (list.path.is_ident("all") && parts.iter().any(implies_test))
-        || (list.path.is_ident("any") && !parts.is_empty() && parts.iter().all(implies_test))
+    let implies = |part: &Meta| implies(part, what);
+    (list.path.is_ident("all") && parts.iter().any(implies))
+        || (list.path.is_ident("any") && !parts.is_empty() && parts.iter().all(implies))
 }
 
 /// The attributes of an item of a file.
@@ -114,6 +119,10 @@ mod tests {
             ("#[cfg(test)] pub(crate) mod sparse; #[cfg(test)] mod tests {}", 0),
             ("#[cfg(test)] mod tests {} #[cfg(test)] mod more_tests;", 1),
             ("#[cfg(all(loom, test))] mod models; #[cfg(test)] mod tests {}", 0),
+            (
+                "#[cfg(all(loom, test))] mod models; #[cfg(all(test, not(loom)))] mod more_tests {}",
+                1,
+            ),
             ("#[cfg(test)] const A: u8 = 1; fn f() {}", 0),
             ("#[cfg(test)] mod tests; pub use a::B;", 1),
             ("#[cfg(test)] mod tests {} #[cfg(test)] const A: u8 = 1;", 1),

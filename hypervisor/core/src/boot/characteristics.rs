@@ -57,7 +57,7 @@ impl Characteristics {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::super::mitigations::tests::tree;
     use super::*;

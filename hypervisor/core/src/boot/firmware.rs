@@ -280,7 +280,7 @@ fn doublewords<'a, const N: usize>(
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use alloc::vec::Vec;
 

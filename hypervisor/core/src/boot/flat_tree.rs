@@ -181,7 +181,7 @@ impl FlatTree {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use std::string::ToString;
     use std::vec::Vec;

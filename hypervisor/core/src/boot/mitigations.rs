@@ -78,7 +78,7 @@ impl Mitigations {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 pub(super) mod tests {
     use std::vec::Vec;
 

@@ -231,7 +231,7 @@ fn words(words: [u32; 2]) -> [u8; 8] {
     (first << 32 | second).to_be_bytes()
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use std::vec::Vec;
 

@@ -86,7 +86,7 @@ impl Window {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::{NoMemory, Window};
     use arch::address::GuestRealAddress;

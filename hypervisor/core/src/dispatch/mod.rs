@@ -335,5 +335,5 @@ impl<H: Enter> Running<'_, H> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

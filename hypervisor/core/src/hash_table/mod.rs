@@ -633,5 +633,5 @@ impl Taken<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

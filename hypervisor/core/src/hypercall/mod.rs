@@ -203,5 +203,5 @@ fn entered_anew<H: Memory + Threads>(guest: &Guest<'_, H>, status: i64, before: 
     Answer::Departs(status, [0; 3], Departure::Changed)
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

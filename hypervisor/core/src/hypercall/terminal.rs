@@ -59,7 +59,7 @@ fn pack(characters: [u8; CHARACTERS_MAX]) -> [u64; 2] {
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::{pack, unpack};
 

@@ -86,7 +86,7 @@ impl Doorbell {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::{Doorbell, Presentation};
 

@@ -59,7 +59,7 @@ pub const fn save_status(msr: u64, cause: u64) -> u64 {
     (msr & !CAUSE_BITS) | cause
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::{Context, handler, save_status};
     use arch::interrupt::{Vector, program};

@@ -231,7 +231,7 @@ impl Presentation {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::{Delivery, IPI, NONE, Presentation, Request};
     use proptest::prelude::{prop_assert, prop_assert_eq, proptest};

@@ -90,7 +90,7 @@ impl Sources {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::{Source, Sources};
     use crate::interrupts::presentation::{NONE, Request};

@@ -224,7 +224,7 @@ impl Default for Life {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::{CarriedOut, Life, Pending};
     use crate::fake::Fake;

@@ -169,7 +169,7 @@ impl Domain {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::super::tests::frame;
     use super::{Domain, Frame, MapError, OfVcpu, Pool, SLOTS_OF_VCPU};

@@ -290,5 +290,5 @@ impl MapCache {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

@@ -77,7 +77,7 @@ impl XenV2 {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::super::tests::{Worst, frame};
     use super::{BUCKETS, MapError, SLOTS, XenV2};

@@ -70,7 +70,7 @@ impl<'a> GuestStop<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use alloc::vec::Vec;
 

@@ -20,7 +20,7 @@ pub fn is_unfinished(line: &[u8]) -> bool {
     characters <= LINE_BYTES_MAX
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use arch::console::CONTINUED;
 

@@ -288,7 +288,7 @@ pub struct Statistics {
     pub preempted: u64,
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use arch::bundle::{HashCallPolicy, RegisterPolicy, Translation};
     use arch::processor::Processor;

@@ -269,7 +269,7 @@ fn next(chance: &mut u64) -> u64 {
     *chance >> 32
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use arch::record::Fetched;
 

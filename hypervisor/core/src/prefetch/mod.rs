@@ -546,5 +546,5 @@ pub fn policy(manifest: &[u8]) -> Option<PrefetchPolicy> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

@@ -322,7 +322,7 @@ impl Registers {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use std::string::String;
     use std::vec::Vec;

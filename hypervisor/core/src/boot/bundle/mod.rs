@@ -674,5 +674,5 @@ fn segments(
     Ok(segments)
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

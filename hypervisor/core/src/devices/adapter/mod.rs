@@ -545,5 +545,5 @@ fn information() -> [u8; datagram::info::BYTES] {
 /// Bytes of the longest transfer that guests should ask for.
 const TRANSFER_BYTES_MAX: u32 = 1 << 20;
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

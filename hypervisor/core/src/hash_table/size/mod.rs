@@ -278,5 +278,5 @@ fn hash_of(page: VirtualPage) -> u64 {
     hash(page.address >> segment_log2, segment_log2, page.size.base_log2, offset)
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

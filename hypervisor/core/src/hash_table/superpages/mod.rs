@@ -564,5 +564,5 @@ impl HashTable {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

@@ -109,5 +109,5 @@ fn doubleword<H: Memory + Platform>(
     Some(u64::from_be_bytes(bytes))
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

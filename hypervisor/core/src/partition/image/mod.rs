@@ -72,5 +72,5 @@ pub const fn ahead(now: u64, time: u64) -> Option<u64> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

@@ -196,5 +196,5 @@ fn copy<H: Memory + Platform>(
     Ok(bytes)
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

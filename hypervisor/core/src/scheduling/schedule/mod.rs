@@ -650,7 +650,7 @@ pub(crate) fn start<H: Hal>(
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use core::cell::RefCell;
     use std::vec;

@@ -239,5 +239,5 @@ impl Schedule {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;
