@@ -185,16 +185,16 @@ mod tests {
     use arch::address::RealAddress;
     use proptest::prelude::*;
 
-    use super::{Extent, Invalidation, QUADRANTS};
+    use super::{Extent, Invalidation};
     use crate::state::cores::Core;
     use crate::state::tlb::{Hashed, RADIX_PAGES_LOG2, Segment, Space, Tlb, Translation};
 
     /// Few processes and pages, so that many of them are the invalid one.
     fn of_a_process() -> impl Strategy<Value = (Space, u64, u32)> {
         let sizes = prop::sample::select(RADIX_PAGES_LOG2.to_vec());
-        (0..2u32, 0..2u32, sizes, 0..4usize, 0..3u64, 0..3u64, 0..3u64).prop_map(
+        (0..2u32, 0..2u32, sizes, 0..4u64, 0..3u64, 0..3u64, 0..3u64).prop_map(
             |(lpid, pid, page_log2, quadrant, huge, large, small)| {
-                let address = QUADRANTS[quadrant] | huge << 30 | large << 21 | small << 12;
+                let address = quadrant << 62 | huge << 30 | large << 21 | small << 12;
                 (Space::Process { lpid, pid }, address, page_log2)
             },
         )
