@@ -13,6 +13,7 @@ pub mod engine;
 mod finding;
 mod judge;
 pub mod maps;
+mod owners;
 pub mod page_sizes;
 pub mod policy;
 pub mod register;
@@ -25,7 +26,6 @@ use arch::papr::Hypercall;
 use arch::processor::Processor;
 use arch::registers::spr::Spr;
 use arch::registers::{hfscr, lpcr, msr, psscr};
-use arch::tag;
 
 use crate::exec::Mode;
 use crate::exec::spr::stored;
@@ -35,6 +35,7 @@ use crate::state::thread::Thread;
 use crate::trace::Observer;
 pub use finding::{Fault, Finding, Seen};
 use judge::{Entry, Judge, Left};
+use owners::Owners;
 use register::Register;
 
 /// Findings that are kept; the others are counted.
@@ -58,8 +59,7 @@ pub struct Oracle {
     left: BTreeMap<u32, Vec<Left>>,
     /// The exit that was the thread's last.
     last: BTreeMap<usize, u64>,
-    /// Whose the tagged values are: LPID by tag, of who was first seen with one.
-    owners: BTreeMap<u8, u32>,
+    owners: Owners,
     seen: Seen,
     findings: Vec<Finding>,
     unkept: u64,
@@ -78,7 +78,7 @@ impl Oracle {
             running: BTreeMap::new(),
             left: BTreeMap::new(),
             last: BTreeMap::new(),
-            owners: BTreeMap::new(),
+            owners: Owners::default(),
             seen: Seen::default(),
             findings: Vec::new(),
             unkept: 0,
@@ -139,13 +139,9 @@ impl Oracle {
 
     /// Looks for what other partitions have tagged, and learns whose the other tagged values are.
     fn find_foreign(&mut self, thread: &Thread, values: &[u64], is_visible: &[bool]) {
-        let lpid = thread.lpid();
-        for (row, &value) in values.iter().enumerate() {
-            let Some(tag) = tag::owner(value).filter(|_| is_visible[row]) else { continue };
-            let owner = *self.owners.entry(tag).or_insert(lpid);
-            if owner != lpid {
-                self.find(thread, row, value, Fault::Foreign { owner });
-            }
+        let visible = values.iter().zip(is_visible).map(|(value, seen)| seen.then_some(*value));
+        for (row, owner) in self.owners.foreign(thread.lpid(), visible) {
+            self.find(thread, row, values[row], Fault::Foreign { owner });
         }
     }
 
