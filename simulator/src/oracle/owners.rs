@@ -1,7 +1,7 @@
 //! Whose tagged values are ([`arch::tag`]): a tag is the partition's that had several values with it at once.
 //!
-//! One value may look like a tagged one by chance: in some ten thousand millions of instructions, two partitions each
-//! have a random number with the same tag of nobody's.
+//! One value may look like a tagged one by chance: in a storm of 12,000 million instructions two partitions each had a
+//! random number with the same tag, which no payload used.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -54,6 +54,7 @@ fn implies_test(condition: &Meta) -> bool {
     implies(condition, "test")
 }
 
+/// Whether the condition holds only where `what` does.
 fn implies(condition: &Meta, what: &str) -> bool {
     let Meta::List(list) = condition else { return condition.path().is_ident(what) };
     let parts = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
