@@ -357,8 +357,14 @@ impl Tables for Fake {
 
     fn publish_entries(&self) {}
 
-    fn forget_pages(&self, lpid: u32, _: &Home, pages: &[Option<VirtualPage>]) {
-        self.forgotten_pages.borrow_mut().extend(pages.iter().flatten().map(|page| (lpid, *page)));
+    fn forget_pages<const COUNT: usize>(
+        &self,
+        lpid: u32,
+        _: &Home,
+        pages: [Option<VirtualPage>; COUNT],
+    ) {
+        let pages = pages.into_iter().flatten();
+        self.forgotten_pages.borrow_mut().extend(pages.map(|page| (lpid, page)));
     }
 
     fn forget_hashed(&self, lpid: u32) {

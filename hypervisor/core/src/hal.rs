@@ -230,7 +230,12 @@ pub trait Tables {
     /// Makes all hardware threads that may have them forget these pages of a partition with a hashed page table, whose
     /// entries are not valid, and waits until they have: after this no R or C is set in them. Asks for `home` once all
     /// that was stored before is seen.
-    fn forget_pages(&self, lpid: u32, home: &Home, pages: &[Option<VirtualPage>]);
+    fn forget_pages<const COUNT: usize>(
+        &self,
+        lpid: u32,
+        home: &Home,
+        pages: [Option<VirtualPage>; COUNT],
+    );
 
     /// Makes all hardware threads forget all cached translations of a partition with a hashed page table, before they
     /// run it again: this one, if it answers a call of it, at once.

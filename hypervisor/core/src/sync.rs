@@ -156,6 +156,7 @@ impl Home {
     }
 
     /// Whether it is this thread.
+    #[inline]
     #[must_use]
     pub fn is(&self, thread: usize) -> bool {
         self.0.get() == thread as u64 + 1
@@ -262,6 +263,16 @@ impl TableEntry {
         // Loom lets an `add` of another thread, which came before a store, win over the store for good.
         #[cfg(loom)]
         self.0[0].swap(first.to_be(), Ordering::Release);
+    }
+
+    /// Stores the first doubleword of an entry that the caller has, and keeps: nobody gets anything by it.
+    #[inline]
+    pub fn keep(&self, first: u64) {
+        #[cfg(not(loom))]
+        self.0[0].store(first.to_be(), Ordering::Relaxed);
+        // As in `give`.
+        #[cfg(loom)]
+        self.0[0].swap(first.to_be(), Ordering::Relaxed);
     }
 
     /// Stores the second doubleword.

@@ -131,9 +131,16 @@ pub(super) const fn is_writable(second_doubleword: u64) -> bool {
 /// The page that the entry in `slot` translates.
 #[inline(always)]
 pub(super) fn page_of(form: EntryForm, entry: [u64; 2], slot: u64) -> VirtualPage {
-    let [first_doubleword, second_doubleword] = entry;
-    let size =
-        size_of(first_doubleword, second_doubleword).expect("only checked entries are there");
+    // One of 4 KiB needs little of what is below.
+    if entry[0] & first::L == 0 {
+        return page_with(SMALL, form, entry, slot);
+    }
+    page_with(size(entry).expect("only checked entries are there"), form, entry, slot)
+}
+
+#[inline(always)]
+fn page_with(size: PageSize, form: EntryForm, entry: [u64; 2], slot: u64) -> VirtualPage {
+    let [first_doubleword, _] = entry;
     let segment_size = form.segment_size_of(entry);
     let segment_log2 = if segment_size == 0 { 28 } else { 40 };
     let high = (first_doubleword & form.abbreviated) >> first::AVA_SHIFT;

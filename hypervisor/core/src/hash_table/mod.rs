@@ -67,27 +67,43 @@ pub type Written = [u64; 2];
 /// On which condition an entry is meant, by its first doubleword as the partition reads it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Condition {
-    /// It is this one, but for the seven low bits.
-    pub address: Option<u64>,
-    /// It has none of these bits.
-    pub none_of: Option<u64>,
-    /// Whether the hypervisor made it, which the partition does not read.
-    is_own: Option<bool>,
+    /// In these bits it is `address`.
+    mask: u64,
+    address: u64,
+    /// It has none of these.
+    none_of: u64,
+    /// In this bit, which the partition does not read, the entry is `own`: whether the hypervisor made it.
+    own_mask: u64,
+    own: u64,
 }
 
 impl Condition {
     /// An entry whose first doubleword is `address` but for its seven low bits, and has none of the bits `none_of`.
     #[must_use]
     pub const fn new(address: Option<u64>, none_of: Option<u64>) -> Self {
-        Self { address, none_of, is_own: None }
+        let (mask, address) = match address {
+            Some(address) => (!0x7F, address),
+            None => (0, 0),
+        };
+        let none_of = match none_of {
+            Some(bits) => bits,
+            None => 0,
+        };
+        Self { mask, address, none_of, own_mask: 0, own: 0 }
+    }
+
+    /// An entry that the hypervisor made, or a partition.
+    const fn of_own(is_own: bool) -> Self {
+        let condition = Self::new(None, None);
+        Self { own_mask: OWN, own: if is_own { OWN } else { 0 }, ..condition }
     }
 
     #[inline(always)]
     fn holds<H: Tables>(self, taken: &Taken<'_>) -> bool {
         let [written, _] = taken.written::<H>();
-        self.address.is_none_or(|address| written & !0x7F == address)
-            && self.none_of.is_none_or(|bits| written & bits == 0)
-            && self.is_own.is_none_or(|is_own| (taken.first & OWN != 0) == is_own)
+        let differs =
+            (written & self.mask) ^ self.address | (taken.first & self.own_mask) ^ self.own;
+        differs | written & self.none_of == 0
     }
 }
 
@@ -220,11 +236,13 @@ impl HashTable {
     }
 
     /// How many entries it has room for.
+    #[inline]
     #[must_use]
     pub fn slots(&self) -> u64 {
         self.slots.get()
     }
 
+    #[inline(always)]
     fn at(&self, slot: u64) -> Option<(&TableEntry, &Word)> {
         if slot >= self.slots() {
             return None;
@@ -270,6 +288,7 @@ impl HashTable {
 
     /// Locks the valid entry in a slot of the table, if `condition` holds for it. While somebody else has it, `wait` is
     /// called before each new attempt.
+    #[inline(always)]
     fn take<H: Tables>(
         &self,
         slot: u64,
@@ -352,10 +371,19 @@ impl HashTable {
         })
     }
 
-    /// Takes the entries in these slots out, each on its condition, and no translation by them is left: what each was,
-    /// with its last R and C.
+    /// Takes the entry in a slot out, on a condition, and no translation by it is left: what it was, with its last R and
+    /// C.
     #[inline(always)]
-    pub fn remove<H: Tables, const COUNT: usize>(
+    pub fn remove<H: Tables>(&self, hal: &H, slot: u64, condition: Condition) -> Option<Written> {
+        let taken = self.take::<H>(slot, condition, spin_loop)?;
+        taken.entry.keep(LOCK);
+        hal.forget_pages(self.lpid, &self.home, [Some(taken.page::<H>())]);
+        Some(taken.end::<H>())
+    }
+
+    /// Takes the entries in these slots out, as [`HashTable::remove`] does one: what each was.
+    #[inline(always)]
+    pub fn remove_all<H: Tables, const COUNT: usize>(
         &self,
         hal: &H,
         requests: [Option<(u64, Condition)>; COUNT],
@@ -370,7 +398,7 @@ impl HashTable {
                 spin_loop();
             });
             if let Some(found) = found {
-                found.entry.give(LOCK);
+                found.entry.keep(LOCK);
                 taken[index] = Some(found);
             }
         }
@@ -395,7 +423,7 @@ impl HashTable {
         if slots.clone().any(|slot| self.is_large(slot)) {
             return true;
         }
-        let not_own = Condition { is_own: Some(false), ..Condition::default() };
+        let not_own = Condition::of_own(false);
         for group in slots.clone().step_by(GROUP_ENTRIES) {
             let requests: [_; GROUP_ENTRIES] = core::array::from_fn(|place| {
                 let slot = group + place as u64;
@@ -404,7 +432,7 @@ impl HashTable {
                 let may_be_its = word & LOCK != 0 || word & (first::V | OWN) == first::V;
                 may_be_its.then_some((slot, not_own))
             });
-            self.remove(hal, requests);
+            self.remove_all(hal, requests);
         }
         let is_end = slots.end == self.slots();
         self.next.set(if is_end { 0 } else { slots.end });
@@ -425,7 +453,7 @@ impl HashTable {
             let Some((slot, condition)) = request else { continue };
             match self.take_of_block::<H>(slot, condition, &mut block) {
                 Ok(found) => {
-                    found.entry.give(LOCK);
+                    found.entry.keep(LOCK);
                     taken[index] = Some(found);
                 }
                 Err(kept) => refused[index] = Some(kept),
@@ -504,11 +532,10 @@ impl HashTable {
         if pages.iter().all(Option::is_none) {
             return;
         }
-        hal.forget_pages(self.lpid, &self.home, &pages);
+        hal.forget_pages(self.lpid, &self.home, pages);
         for (taken, removed) in taken.iter_mut().zip(removed) {
             let Some(taken) = taken.take() else { continue };
-            *removed = Some(taken.written::<H>());
-            taken.entry.give(0);
+            *removed = Some(taken.end::<H>());
         }
     }
 
@@ -541,8 +568,8 @@ impl HashTable {
     /// entry back: what it was.
     #[inline(always)]
     fn rewrite<H: Tables>(&self, hal: &H, taken: &Taken<'_>, change: impl Fn(u64) -> u64) -> u64 {
-        taken.entry.give(LOCK);
-        hal.forget_pages(self.lpid, &self.home, &[Some(taken.page::<H>())]);
+        taken.entry.keep(LOCK);
+        hal.forget_pages(self.lpid, &self.home, [Some(taken.page::<H>())]);
         let before = taken.entry.second();
         taken.entry.set_second(change(before));
         taken.entry.give(taken.first);
@@ -591,10 +618,10 @@ impl HashTable {
                 .map(|place| start + (place + turn) % GROUP_ENTRIES as u64)
                 .find(|slot| self.entry(*slot).first() & (OWN | first::V) == OWN | first::V)
         };
-        let own_alone = Condition { is_own: Some(true), ..Condition::default() };
+        let own_alone = Condition::of_own(true);
         places.into_iter().any(|place| {
             own(place).is_some_and(|slot| {
-                self.remove(hal, [Some((slot, own_alone))]);
+                self.remove(hal, slot, own_alone);
                 // If the partition was faster in either step, the page is missed again.
                 enters(place);
                 true
@@ -628,6 +655,15 @@ impl Taken<'_> {
         [entry::as_written(form::<H>(), [first, now]), kept & !(MARKS | OLD) | now & MARKS]
     }
 
+    /// Frees it, once no translation by it is left: what it was.
+    #[inline(always)]
+    fn end<H: Tables>(&self) -> Written {
+        let written = self.written::<H>();
+        self.entry.give(0);
+        written
+    }
+
+    #[inline(always)]
     fn page<H: Tables>(&self) -> VirtualPage {
         entry::page_of(form::<H>(), [self.first, self.entry.second()], self.slot)
     }

@@ -71,10 +71,9 @@ pub(crate) fn of_hash_table<H: Tables>(
             };
             table.enter(hal, slots, &checked).map_or(status(H_PTEG_FULL), |slot| outputs([slot]))
         }
-        Hypercall::Remove => match table.remove(hal, [Some((slot, condition))]) {
-            [Some(written)] => outputs(written),
-            [None] => status(H_NOT_FOUND),
-        },
+        Hypercall::Remove => {
+            table.remove(hal, slot, condition).map_or(status(H_NOT_FOUND), outputs)
+        }
         Hypercall::Read if flags & READ_4 != 0 => {
             let mut words = [0; WORDS];
             let first = slot / SEVERAL * SEVERAL;
@@ -179,7 +178,7 @@ fn requests(
 /// H_BULK_REMOVE: up to four requests.
 fn remove_several<H: Tables>(table: &HashTable, hal: &H, mut words: [u64; WORDS]) -> HashAnswer {
     let (requests, wrong) = requests(table, &words);
-    let removed = table.remove(hal, requests);
+    let removed = table.remove_all(hal, requests);
     for (index, request) in requests.iter().enumerate() {
         let head = &mut words[2 * index];
         let answer = RESPONSE_HEAD | *head & (CONDITION.mask() | SLOT.mask());

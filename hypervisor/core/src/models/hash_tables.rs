@@ -39,7 +39,7 @@ impl Shared {
     }
 
     fn remove<const COUNT: usize>(self, slots: [u64; COUNT]) -> [Option<Written>; COUNT] {
-        self.table.remove(self.hal, slots.map(|slot| Some((slot, ANY))))
+        self.table.remove_all(self.hal, slots.map(|slot| Some((slot, ANY))))
     }
 }
 

@@ -165,7 +165,12 @@ impl Tables for Machine {
 
     fn publish_entries(&self) {}
 
-    fn forget_pages(&self, lpid: u32, home: &Home, pages: &[Option<VirtualPage>]) {
+    fn forget_pages<const COUNT: usize>(
+        &self,
+        lpid: u32,
+        home: &Home,
+        pages: [Option<VirtualPage>; COUNT],
+    ) {
         fence(Ordering::SeqCst);
         if home.is(INDEX.with(Cell::get)) {
             self.forgot_here.store(true, Ordering::Relaxed);

@@ -77,15 +77,21 @@ pub(crate) fn invalidate_in_core(lpid: u32) {
 
 /// Makes this thread forget pages of the partition that LPIDR names, and waits until it has. `operands` name the
 /// pages as RB does. `ptesync` comes before this.
+#[inline(always)]
 pub(crate) fn invalidate_pages_in_thread(operands: impl Iterator<Item = u64>) {
-    operands.for_each(|operand| take_back::<TLBIEL>(operand, 0));
+    for operand in operands {
+        take_back::<TLBIEL>(operand, 0);
+    }
     ptesync();
 }
 
 /// Makes all threads forget pages of a partition, and waits until they have. `operands` name the pages as RB does.
 /// `ptesync` comes before this.
+#[inline(always)]
 pub(crate) fn invalidate_pages(lpid: u32, operands: impl Iterator<Item = u64>) {
-    operands.for_each(|operand| take_back::<TLBIE>(operand, u64::from(lpid)));
+    for operand in operands {
+        take_back::<TLBIE>(operand, u64::from(lpid));
+    }
     await_invalidations();
 }
 

@@ -141,15 +141,19 @@ pub(crate) fn invalidate(scope: Scope) {
 
 /// Makes this thread forget pages of the partition with a hashed page table that LPIDR names, and waits until it has.
 /// `operands` name the pages as RB does. `ptesync` comes before this. None of the errata is of `tlbiel`.
+#[inline(always)]
 pub(crate) fn invalidate_pages_in_thread(operands: impl Iterator<Item = u64>) {
     const PAGE: u32 = hashed_invalidation(TLBIEL, RIC_TLB, PARTITION_SCOPED);
-    operands.for_each(|operand| take_back::<PAGE>(operand, 0));
+    for operand in operands {
+        take_back::<PAGE>(operand, 0);
+    }
     ptesync();
 }
 
 /// Makes all threads forget pages of a partition with a hashed page table, and waits until they have. `operands` name
 /// the pages as RB does. `ptesync` comes before this. Behind them come what the errata ask for, as in [`invalidate`];
 /// the one for LPIDR is a radix one of LPID 0, as in Linux's `hash_native.c`.
+#[inline(always)]
 pub(crate) fn invalidate_pages(lpid: u32, operands: impl Iterator<Item = u64>) {
     const PAGE: u32 = hashed_invalidation(TLBIE, RIC_TLB, PARTITION_SCOPED);
     const PARTITION_TLB: u32 = tlbie_word(RIC_TLB, PARTITION_SCOPED);

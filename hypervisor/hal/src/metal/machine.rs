@@ -140,10 +140,17 @@ impl Tables for Machine {
         ptesync();
     }
 
-    fn forget_pages(&self, lpid: u32, home: &Home, pages: &[Option<VirtualPage>]) {
-        let operands = pages.iter().flatten().map(VirtualPage::operand);
+    #[inline(always)]
+    fn forget_pages<const COUNT: usize>(
+        &self,
+        lpid: u32,
+        home: &Home,
+        pages: [Option<VirtualPage>; COUNT],
+    ) {
+        let operands = pages.into_iter().flatten().map(|page| page.operand());
+        let is_in_partition = core_registers::is_in_partition(lpid);
         ptesync();
-        if core_registers::is_in_partition(lpid) && home.is(core_registers::home()) {
+        if is_in_partition && home.is(core_registers::home()) {
             invalidation::invalidate_pages_in_thread(operands);
         } else {
             invalidation::invalidate_pages(lpid, operands);

@@ -212,7 +212,7 @@ impl HashTable {
             let (word, entry, _) = bolted[place].as_ref()?;
             Some(page_of(form, [*word, entry.second()], slot(place)))
         };
-        hal.forget_pages(self.lpid, &self.home, &core::array::from_fn::<_, GROUP_ENTRIES, _>(page));
+        hal.forget_pages(self.lpid, &self.home, core::array::from_fn::<_, GROUP_ENTRIES, _>(page));
         bolted.iter().enumerate().all(|(place, bolted)| {
             bolted.as_ref().is_none_or(|(word, entry, kept)| {
                 let words = superpages::of_own_size([*word, entry.second()], *kept);
