@@ -198,14 +198,19 @@ fn is_granted<H: Memory + Facilities>(
     is_new
 }
 
-/// A machine check as a guest gets it: the handler's context, SRR1, and DSISR of one that an access to data did.
+/// A machine check as a guest on this processor gets it: the handler's context, SRR1, and DSISR of one that an access to data did.
 ///
 /// A processor has it of an address where nothing answers, and QEMU's pseries gives it for one where there is
 /// no memory. Relocation is off in the handler whatever LPCR\[AIL\] says. A store has DAR too, since the second
-/// stage refuses it before it leaves the processor. The codes are POWER9's, on POWER8 too.
+/// stage refuses it before it leaves the processor.
 #[must_use]
-pub const fn machine_check(interrupted: Context, is_fetch: bool, lpcr: u64) -> (Context, u64, u64) {
-    let causes = Processor::Power9.no_memory();
+pub const fn machine_check(
+    processor: Processor,
+    interrupted: Context,
+    is_fetch: bool,
+    lpcr: u64,
+) -> (Context, u64, u64) {
+    let causes = processor.no_memory();
     let cause = if is_fetch { causes.fetch } else { machine_check::DATA };
     let to = handler(interrupted, Vector::MachineCheck, lpcr::AIL.set(lpcr, 0));
     (to, save_status(interrupted.msr, cause), causes.data)

@@ -16,6 +16,7 @@ use hypervisor_core::partition::{hash, radix};
 
 use super::machine::Machine;
 use super::threads;
+use crate::host_state::PROCESSOR;
 use crate::host_state::per_cpu::per_cpu;
 use crate::registers::{read, spr, write};
 
@@ -407,7 +408,7 @@ fn carry_out(running: &mut Running<'_, Machine>, vector: Vector, door: Door, exi
         Action::MachineCheck => {
             let is_fetch = vector == Vector::HypervisorInstructionStorage;
             let interrupted = interrupted();
-            let (to, status, cause) = machine_check(interrupted, is_fetch, running.lpcr);
+            let (to, status, cause) = machine_check(PROCESSOR, interrupted, is_fetch, running.lpcr);
             // SAFETY: DAR and DSISR are the guest's; storage exits have HSRR0/1.
             unsafe {
                 if !is_fetch {

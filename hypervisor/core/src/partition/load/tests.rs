@@ -477,11 +477,15 @@ fn an_access_beyond_memory_is_the_guests_machine_check() {
         Context { pc: 0x1234, msr: msr::SF | msr::ME | msr::IR | msr::DR | msr::LE | msr::EE };
     let lpcr = lpcr::ILE | lpcr::AIL.set(0, 3);
     let to = Context { pc: 0x200, msr: msr::SF | msr::ME | msr::LE };
-    for (is_fetch, bit_42) in [(false, 1 << 21), (true, 0)] {
-        let (at, status, _) = machine_check(interrupted, is_fetch, lpcr);
-        assert_eq!(at, to);
-        assert_eq!(status & (1 << 21), bit_42);
-        assert_eq!(status & 0xFFFF, interrupted.msr & 0xFFFF);
+    let kept = interrupted.msr;
+    let checks = |processor, is_fetch| machine_check(processor, interrupted, is_fetch, lpcr);
+    // A load from where no memory answers, and a fetch: SRR1[42], SRR1[36 43:45] and DSISR.
+    for (processor, fetch, data) in
+        [(Processor::Power9, 0x080C_0000, 0x40), (Processor::Power8, 0x0004_0000, 0x8000)]
+    {
+        assert_eq!(checks(processor, false), (to, 1 << 21 | kept, data), "{processor}");
+        let (at, status, _) = checks(processor, true);
+        assert_eq!((at, status), (to, fetch | kept), "{processor}");
     }
 }
 
