@@ -5,8 +5,8 @@ use core::ops::Range;
 use crate::bitmap::Bitmap;
 use crate::{Counts, Entry, Manager, Mapping, Marks, PAGES, Place, Refusal, Size, Table};
 
-/// Entries that are handed to [`Table::remove`] at a time.
-const BATCH: usize = 64;
+/// Entries that are handed to [`Table::remove`] at a time: a table may take the translations of many back at once.
+const BATCH: usize = 512;
 
 /// What is known of a block, in 3.2 KiB.
 #[derive(Clone, Debug)]
@@ -103,6 +103,9 @@ pub struct Ours<const BLOCKS: usize, const ODD: usize> {
     odd: [Odd; ODD],
     promotes: bool,
     counts: Counts,
+    /// Entries on their way out, and their marks.
+    batch: [Entry; BATCH],
+    marks: [Marks; BATCH],
 }
 
 impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
@@ -114,6 +117,12 @@ impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
             odd: [const { Odd::FREE }; ODD],
             promotes,
             counts: Counts::NONE,
+            batch: [Entry {
+                page: 0,
+                size: Size::Small,
+                place: Place { is_secondary: false, slot: 0 },
+            }; BATCH],
+            marks: [Marks { referenced: false, changed: false }; BATCH],
         }
     }
 
@@ -141,23 +150,22 @@ impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
         pages: Range<usize>,
         mut removed: impl FnMut(usize, Marks),
     ) {
-        let block = &mut self.blocks[number];
-        let nothing = Entry { page: 0, size: block.size, place: Place::default() };
+        let Self { blocks, batch, marks, .. } = self;
+        let block = &mut blocks[number];
         let mut next = pages.start;
         while block.entered.first_in(next..pages.end).is_some() {
-            let (mut batch, mut count) = ([nothing; BATCH], 0);
+            let mut count = 0;
             while count < BATCH {
                 let Some(index) = block.entered.first_in(next..pages.end) else { break };
                 next = index + 1;
                 block.entered.take(index);
                 let (page, place) = (number * PAGES + index, block.place(index));
-                batch[count] = Entry { page, place, ..nothing };
+                batch[count] = Entry { page, size: block.size, place };
                 count += 1;
             }
-            let mut marks = [Marks::default(); BATCH];
             table.remove(&batch[..count], &mut marks[..count]);
-            for (entry, marks) in batch[..count].iter().zip(marks) {
-                removed(entry.page % PAGES, marks);
+            for (entry, marks) in batch[..count].iter().zip(marks.iter()) {
+                removed(entry.page % PAGES, *marks);
             }
         }
     }

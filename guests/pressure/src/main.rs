@@ -1,5 +1,6 @@
 //! pressure: two processes whose data need more memory than there is, under a small kernel that lets pages go which
-//! nobody has accessed for a while, and brings them back. For a partition with a hashed page table.
+//! nobody has accessed for a while, and brings them back. For a partition with a hashed page table, or as a kernel of
+//! its own (`pressure-bare`).
 //!
 //! Each process has a block of 16 MiB that it reads again and again, and one of which it needs a few pages at a time,
 //! reads them and stores into one. What has no frame is in a store: other memory, which stands for a disk.

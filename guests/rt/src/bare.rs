@@ -9,6 +9,7 @@ use dtoolkit::fdt::Fdt;
 
 use crate::partition::Partition;
 use crate::threads::{STACK_LOG2, THREADS_MAX};
+use crate::time::timebase;
 use crate::{hash, opal, table};
 
 global_asm!(
@@ -78,10 +79,18 @@ pub fn enable_translation(memory_bytes: u64) {
     hash::join();
 }
 
-/// A kernel of its own does not sleep.
+/// So many ticks of the time base pass. A kernel of its own has nobody to leave the processor to, and waits.
+pub fn sleep(ticks: u64) {
+    let begin = timebase();
+    while timebase() - begin < ticks {
+        core::hint::spin_loop();
+    }
+}
+
+/// No hypervisor does something from time to time that could be done before.
 ///
 /// # Panics
 /// If the argument `naps` asks for it.
 pub fn take_naps(partition: &Partition) {
-    assert!(partition.number("naps", 0u32) == 0, "naps: only a partition sleeps");
+    assert!(partition.number("naps", 0u32) == 0, "naps: only a partition takes them");
 }

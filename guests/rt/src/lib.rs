@@ -56,7 +56,7 @@ pub mod vectors;
 
 #[cfg(all(target_arch = "powerpc64", target_os = "none", feature = "bare"))]
 pub use self::{
-    bare::{enable_translation, take_naps},
+    bare::{enable_translation, sleep, take_naps},
     opal::power_off,
     threads::{THREADS_MAX, on_threads},
 };

@@ -27,6 +27,8 @@ unsafe impl Sync for Partitions {}
 
 static PARTITIONS: Partitions = Partitions(UnsafeCell::new([0; 1 << (PARTITIONS_LOG2 - 3)]));
 
+/// Hardware threads that the table was given to.
+static USERS: AtomicU64 = AtomicU64::new(0);
 /// Where the table lies.
 static BASE: AtomicU64 = AtomicU64::new(0);
 /// Its entries are in ISA 3.0's form.
@@ -64,6 +66,7 @@ pub(crate) fn begin(base: u64, bytes_log2: u32) {
 /// Gives the table to the processor, as each hardware thread does for itself; translation is off.
 pub(crate) fn join() {
     let processor = processor();
+    USERS.fetch_add(1, Ordering::Relaxed);
     let partitions = PARTITIONS.0.get().expose_provenance() as u64;
     match processor {
         Processor::Power8 => write_register!(25, load(partitions)), // SDR1
@@ -76,31 +79,44 @@ pub(crate) fn join() {
     forget_all(processor);
 }
 
+/// `tlbiel RB=r4`, on POWER9 with RS=r0 and R=0.
+const TLBIEL: u32 = 31 << 26 | 4 << 11 | 274 << 1;
+
 /// Makes this thread forget all translations, and empties the segment lookaside buffer.
 fn forget_all(processor: Processor) {
-    /// `tlbiel RB=r4`, on POWER9 with RS=r0 and R=0.
-    const TLBIEL: u32 = 31 << 26 | 4 << 11 | 274 << 1;
     /// RIC=2: what was read of the partition table, too.
     const ALL: u32 = TLBIEL | 2 << 18;
     const IS_ALL: u64 = 0xC00;
+    if processor == Processor::Power9 {
+        // SAFETY: as in `forget_classes`.
+        unsafe {
+            asm!("ptesync", ".long {}", const ALL, in("r0") 0, in("r4") IS_ALL, options(nostack))
+        };
+    }
+    forget_classes(processor, IS_ALL);
+    // SAFETY: with relocation off nothing is looked up in it.
+    unsafe {
+        asm!("slbmte {zero}, {zero}", "slbia", "isync", zero = in(reg) 0u64, options(nostack))
+    };
+}
+
+/// Makes this core forget what `scope`, the field IS of `tlbiel`, names of each congruence class of its TLB
+/// (`docs/facts/power9-translation.md#congruence-classes`, `docs/facts/power8.md#congruence-classes`).
+fn forget_classes(processor: Processor, scope: u64) {
     /// The next congruence class in the operand.
     const NEXT_CLASS: u64 = 1 << 12;
-    // `docs/facts/power9-translation.md#congruence-classes`
-    let (classes, has_all) = match processor {
-        Processor::Power8 => (512, false),
-        Processor::Power9 => (256, true),
+    let classes = match processor {
+        Processor::Power8 => 512,
+        Processor::Power9 => 256,
     };
-    // SAFETY: with relocation off nothing is looked up in any of these.
+    // SAFETY: barriers, and forgetting cached translations changes no translation.
     unsafe {
         asm!("ptesync", options(nostack));
-        if has_all {
-            asm!(".long {}", const ALL, in("r0") 0, in("r4") IS_ALL, options(nostack));
-        }
         for class in 0..classes {
-            let operand = IS_ALL + class * NEXT_CLASS;
+            let operand = scope + class * NEXT_CLASS;
             asm!(".long {}", const TLBIEL, in("r0") 0, in("r4") operand, options(nostack));
         }
-        asm!("ptesync", "slbmte {zero}, {zero}", "slbia", "isync", zero = in(reg) 0u64, options(nostack));
+        asm!("ptesync", options(nostack));
     }
 }
 
@@ -186,9 +202,10 @@ pub fn clear_referenced(slot: u64) -> bool {
     }
 }
 
-/// Of more pages POWER9 forgets all translations at once, as Linux does with radix
+/// Of more pages all translations are forgotten at once, as Linux does with radix
 /// (`docs/facts/hashed-translation.md#hashed-flush`). No such `tlbie` of POWER8 is known
-/// (`docs/facts/power8.md#congruence-classes`).
+/// (`docs/facts/power8.md#congruence-classes`): there a kernel on one hardware thread has its core forget them by
+/// `tlbiel`, and one on several takes each page back by itself.
 const CEILING: usize = 33;
 
 /// Makes all hardware threads forget pages, or more, and waits until they have.
@@ -198,8 +215,12 @@ pub fn forget(pages: impl ExactSizeIterator<Item = VirtualPage>) {
     /// RIC=2: what was read of the partition table, too.
     const ALL: u32 = PAGE | 2 << 18;
     const IS_LPID: u64 = 0x800;
-    if pages.len() > CEILING && IS_V3.load(Ordering::Relaxed) {
+    if pages.len() <= CEILING {
+        forget_operands::<PAGE>(pages.map(|page| page.operand()));
+    } else if IS_V3.load(Ordering::Relaxed) {
         forget_operands::<ALL>(core::iter::once(IS_LPID));
+    } else if USERS.load(Ordering::Relaxed) == 1 {
+        forget_classes(Processor::Power8, IS_LPID);
     } else {
         forget_operands::<PAGE>(pages.map(|page| page.operand()));
     }
