@@ -123,14 +123,39 @@ snooze:
 3:  or %r2, %r2, %r2
     b 1b
 
-answer:
+    # Swaps the low byte of the word at SCRATCH, once it is `from`, for `to`: what LLVM 14 makes of C2C's loop around
+    # Rust's `AtomicU8::compare_exchange` for a processor without lbarx. Where the byte is another one it stores the word
+    # as it was.
+    .macro swap_registers from, to
     load_constant %r3, SCRATCH
-    li %r5, 0
-1:  lwarx %r4, 0, %r3
-    cmpwi %r4, 1
+    li %r4, 0                           # where the byte is in its word
+    li %r5, 255
+    li %r7, \to
+    li %r8, \from
+    .endm
+
+    .macro swap from
+    b 3f
+1:  stwcx. %r9, 0, %r3
+2:  srw %r10, %r10, %r4
+    cmplwi %r10, \from
+    beq 4f
+3:  lwarx %r9, 0, %r3
+    and %r10, %r9, %r5
+    cmpw %r10, %r8
     bne 1b
-    stwcx. %r5, 0, %r3
-    b 1b
+    andc %r9, %r9, %r5
+    or %r9, %r9, %r7
+    stwcx. %r9, 0, %r3
+    bne 3b
+    b 2b
+4:
+    .endm
+
+answer:
+    swap_registers 1, 0
+5:  swap 1
+    b 5b
 
     # One page of PID 0 everywhere: tlbie r5, r6 with RIC=0, PRS=1, R=1, and the wait for it.
     .macro invalidate_everywhere
@@ -169,16 +194,11 @@ invalidate:
     cmpdi %cr1, %r3, 0
     end_case_by_gpr
 
-    # A line that goes to the other thread and comes back: each compares and swaps until the other one has.
+    # A line that goes to the other thread and comes back.
     case ping_pong, 500, 2, ROLE_PING_PONG
-    load_constant %r3, SCRATCH
-    li %r5, 1
+    swap_registers 0, 1
     measured
-1:  lwarx %r4, 0, %r3
-    cmpwi %r4, 0
-    bne 1b
-    stwcx. %r5, 0, %r3
-    bne 1b
+    swap 0
     end_case
 
 # What PARM-M measured beside threads that spin; its eight independent adds are `busy_thread`. Each has its loop's addi,
