@@ -202,28 +202,36 @@ pub fn clear_referenced(slot: u64) -> bool {
     }
 }
 
-/// Of more pages all translations are forgotten at once, as Linux does with radix
-/// (`docs/facts/hashed-translation.md#hashed-flush`). No such `tlbie` of POWER8 is known
-/// (`docs/facts/power8.md#congruence-classes`): there a kernel on one hardware thread has its core forget them by
-/// `tlbiel`, and one on several takes each page back by itself.
+/// Of more pages POWER9 forgets all translations at once, as Linux does with radix
+/// (`docs/facts/hashed-translation.md#hashed-flush`).
 const CEILING: usize = 33;
+/// No such `tlbie` of POWER8 is known (`docs/facts/power8.md#congruence-classes`). There a kernel on one hardware thread has
+/// its core forget them by as many `tlbiel` as there are congruence classes, of more pages than these: of 34 that is dearer
+/// on our machine than a `tlbie` for each, of 64 cheaper. One on several threads takes each page back by itself.
+const CEILING_OF_CLASSES: usize = 63;
 
-/// Makes all hardware threads forget pages, or more, and waits until they have.
+/// Makes the hardware threads that may have translations of pages forget them, or more, and waits until they have.
 pub fn forget(pages: impl ExactSizeIterator<Item = VirtualPage>) {
     /// `tlbie RB=r4, RS=r3`, on POWER9 with R=0.
     const PAGE: u32 = 31 << 26 | 3 << 21 | 4 << 11 | 306 << 1;
     /// RIC=2: what was read of the partition table, too.
     const ALL: u32 = PAGE | 2 << 18;
     const IS_LPID: u64 = 0x800;
-    if pages.len() <= CEILING {
-        forget_operands::<PAGE>(pages.map(|page| page.operand()));
-    } else if IS_V3.load(Ordering::Relaxed) {
+    let is_v3 = IS_V3.load(Ordering::Relaxed);
+    if is_v3 && pages.len() > CEILING {
         forget_operands::<ALL>(core::iter::once(IS_LPID));
-    } else if USERS.load(Ordering::Relaxed) == 1 {
+    } else if !is_v3 && pages.len() > CEILING_OF_CLASSES && is_alone() {
         forget_classes(Processor::Power8, IS_LPID);
     } else {
         forget_operands::<PAGE>(pages.map(|page| page.operand()));
     }
+}
+
+/// Whether the table was given to this hardware thread alone. One that comes meanwhile finds what was stored before this.
+fn is_alone() -> bool {
+    // SAFETY: a barrier. The other one counts itself, then has a barrier too, and then looks into the table.
+    unsafe { asm!("ptesync", options(nostack)) };
+    USERS.load(Ordering::Relaxed) == 1
 }
 
 /// An instruction for each of these, which are of LPID 0.

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::initramfs::{Root, compile};
+use super::initramfs::{POWER9, Root, compile};
 use super::kvm::{KERNEL, RIVALS};
 use super::nested::{LOADER, MACHINE, programs};
 use super::packages::Client;
@@ -44,7 +44,7 @@ pub(super) fn make(workspace: &Workspace, packages: &Packages) -> Result<String>
     let file = |(name, _): (&str, &str)| compiled.join(name).with_extension("ko");
     let guest = Root {
         init: GUEST,
-        programs: vec![("busy", compile(&packages.user, BUSY, &folder.join("busy"))?)],
+        programs: vec![("busy", compile(&packages.user, BUSY, POWER9, &folder.join("busy"))?)],
         modules: GUEST_MODULES.map(file).into(),
         packages: None,
     };

@@ -35,6 +35,8 @@ const LEFT_OUT: [&str; 6] = [
     "usr/lib/python3.11/pydoc_data",
 ];
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/linux");
+/// The processor of our machine, as both it and the compiler call it.
+pub(super) const POWER9: &str = "power9";
 const TORTURE: &str = "torture.c";
 const COMPILER: &str = "powerpc64le-linux-gnu-gcc";
 /// Below `usr/include` and `usr/lib`.
@@ -55,7 +57,7 @@ pub(super) struct Root<'a> {
 impl<'a> Root<'a> {
     /// A shell on the console, with the torture set, which is compiled in `folder` of the unpacked packages in `files`.
     pub(super) fn with_shell(files: &Path, folder: &Path) -> Result<Self> {
-        let program = compile(files, TORTURE, &folder.join("torture"))?;
+        let program = compile(files, TORTURE, POWER9, &folder.join("torture"))?;
         let programs = vec![
             ("torture", SCRIPT.into()),
             ("torture-program", program),
@@ -131,13 +133,19 @@ fn add_tree(content: &mut Archive, packages: &Path, folder: &Path) -> Result<()>
     Ok(())
 }
 
-/// Compiles a C program of this folder into `program` with the library in `files`, with what POWER9 has wherever the
-/// compiler can; what it makes.
-pub(super) fn compile(files: &Path, source: &str, program: &Path) -> Result<Vec<u8>> {
+/// Compiles a C program of this folder into `program` with the library in `files`, with what `processor`, a word of the
+/// compiler's, has wherever the compiler can; what it makes.
+pub(super) fn compile(
+    files: &Path,
+    source: &str,
+    processor: &str,
+    program: &Path,
+) -> Result<Vec<u8>> {
     let library = files.join("usr/lib").join(TRIPLET);
     let includes = files.join("usr/include");
     let mut command = Command::new(COMPILER);
-    command.args(["-O3", "-mcpu=power9", "-static", "-Wall", "-Wextra", "-Werror"]);
+    command.args(["-O3", "-static", "-Wall", "-Wextra", "-Werror"]);
+    command.arg(format!("-mcpu={processor}"));
     for folder in [includes.join(TRIPLET), includes] {
         command.arg("-isystem").arg(folder);
     }

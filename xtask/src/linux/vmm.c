@@ -1,15 +1,20 @@
-/* A user-space virtual machine monitor: one radix guest of one vCPU under KVM HV, which makes one hypercall again and
- * again. The guest marks the calls that are measured as a payload of PowerVisor's does (docs/payload.md): region 1, and
+/* A user-space virtual machine monitor: one guest of one vCPU under KVM HV, which makes one hypercall again and again.
+ * The guest marks the calls that are measured as a payload of PowerVisor's does (docs/payload.md): region 1, and
  * region 2 those before them.
  *
  * vmm [call=0xE4] [argument=-1] [rounds=1000] [relocation=on|off] [vpa=none|idle|monitor] [branches=off|on]
  *     [transactions=off|on] [nesting=off|on]
+ * vmm table=enter|remove|bulk-remove|protect|read [rounds=1000]
  *
  * The default call is H_CONFER to all others, which KVM answers in its run loop with nothing to do. `vpa=idle` registers
  * a virtual processor area that says that the guest does not use the performance monitor; `vpa=monitor` one that says
  * that it does. With `branches=on` the guest uses event-based branches before the measured calls, with
  * `transactions=on` it begins a transaction there; KVM takes both back after 256 exits. With `nesting=on` it may have
  * guests of its own. Prints the status of the last call.
+ *
+ * The guest of the first line has radix translation. With `table` it has a hashed page table of 1 MiB, and relocation
+ * off; each call is for another entry, two for a group one behind the other, as of the payload `hash-calls`. The entries
+ * are of pages of 4 KiB, and nobody uses them. The first call that does not succeed is the last.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -94,6 +99,102 @@ __asm__(".pushsection .rodata\n"
         ".popsection\n");
 extern const char guest_begin[], guest_end[];
 
+/* Entries of the hashed page table. Those of KVM's own, for relocation off, are in the last slots of their groups. */
+#define TABLE_LOG2 20
+#define MOST_ENTRIES (2 << (TABLE_LOG2 - 7))
+#define ENTRIES_OF_A_BULK 4
+
+/* To `slot` the slot of entry r20, and to `word` its first doubleword without V: a page of the kernel's own numbering. */
+#define ENTRY(slot, word)                                                     \
+    "    srdi " #slot ", 20, 1\n"                                             \
+    "    sldi " #slot ", " #slot ", 3\n"                                      \
+    "    clrldi 0, 20, 63\n"                                                  \
+    "    add " #slot ", " #slot ", 0\n"                                       \
+    "    addi " #slot ", " #slot ", 5\n"                                      \
+    "    lis " #word ", 0x10\n"                                               \
+    "    add " #word ", " #word ", 20\n"                                      \
+    "    sldi " #word ", " #word ", 7\n"                                      \
+    "    addi 20, 20, 1\n"
+/* One pair of H_BULK_REMOVE: a request with the entry's address as its condition. */
+#define PAIR(head, word) ENTRY(head, word) "    or " #head ", " #head ", 19\n"
+
+/* r22 says how many entries are there before; r24 ends; r28, r29 count; r30 is where the call is. */
+__asm__(".pushsection .rodata\n"
+        "table_begin:\n"
+        "    li 19, 0x42\n"
+        "    sldi 19, 19, 56\n"
+        "    li 20, 0\n"
+        "    mr. 21, 22\n"
+        "    beq 2f\n"
+        "1:  bl table_enter\n"
+        "    cmpdi 3, 0\n"
+        "    bne 5f\n"
+        "    addic. 21, 21, -1\n"
+        "    bne 1b\n"
+        "    li 20, 0\n"
+        "2:  tdi 0, 0, 0x4002\n"
+        "3:  mtctr 30\n"
+        "    bctrl\n"
+        "    cmpdi 3, 0\n"
+        "    bne 5f\n"
+        "    addic. 28, 28, -1\n"
+        "    bne 3b\n"
+        "    tdi 0, 0, 0x4802\n"
+        "    tdi 0, 0, 0x4001\n"
+        "4:  mtctr 30\n"
+        "    bctrl\n"
+        "    cmpdi 3, 0\n"
+        "    bne 5f\n"
+        "    addic. 29, 29, -1\n"
+        "    bne 4b\n"
+        "    tdi 0, 0, 0x4801\n"
+        "5:  mr 4, 3\n"
+        "    mr 3, 24\n"
+        "    sc 1\n"
+        "    b 5b\n"
+        "table_enter:\n"
+        ENTRY(5, 6)
+        "    ori 6, 6, 1\n"
+        "    li 3, 0x08\n"
+        "    li 4, 1\n"
+        "    sldi 4, 4, 39\n"             /* this slot */
+        "    li 7, 0x10\n"                /* the first page, M */
+        "    sc 1\n"
+        "    blr\n"
+        "table_remove:\n"
+        ENTRY(5, 6)
+        "    li 3, 0x04\n"
+        "    li 4, 1\n"
+        "    sldi 4, 4, 31\n"             /* if it is this one */
+        "    sc 1\n"
+        "    blr\n"
+        "table_protect:\n"
+        ENTRY(5, 6)
+        "    li 3, 0x18\n"
+        "    li 4, 1\n"
+        "    sldi 4, 4, 31\n"
+        "    ori 4, 4, 3\n"               /* pp */
+        "    sc 1\n"
+        "    blr\n"
+        "table_read:\n"
+        ENTRY(5, 6)
+        "    li 3, 0x0C\n"
+        "    li 4, 0\n"
+        "    sc 1\n"
+        "    blr\n"
+        "table_bulk_remove:\n"
+        PAIR(4, 5) PAIR(6, 7) PAIR(8, 9) PAIR(10, 11)
+        "    li 3, 0x124\n"
+        "    sc 1\n"
+        "    srdi 4, 4, 60\n"             /* answered, and done */
+        "    xori 4, 4, 8\n"
+        "    or 3, 3, 4\n"
+        "    blr\n"
+        "table_end:\n"
+        ".popsection\n");
+extern const char table_begin[], table_end[], table_enter[], table_remove[], table_protect[],
+    table_read[], table_bulk_remove[];
+
 static int check(int result, const char *what)
 {
     if (result < 0) {
@@ -140,8 +241,13 @@ int main(int argc, char **argv)
 {
     static const char *const switches[] = { "off", "on", NULL };
     static const char *const areas[] = { "none", "idle", "monitor", NULL };
+    static const char *const calls[] = { "enter", "remove", "bulk-remove", "protect", "read", NULL };
+    static const char *const places[] = { table_enter, table_remove, table_bulk_remove,
+                                          table_protect, table_read };
+    static const uint64_t numbers[] = { 0x08, 0x04, 0x124, 0x18, 0x0C };
     uint64_t call = 0xE4, argument = -1, rounds = 1000;
     int is_relocated = 1, area = 0, has_branches = 0, has_transactions = 0, is_nesting = 0;
+    int table_call = -1;
     for (int index = 1; index < argc; index++) {
         const char *word = argv[index], *text;
         if ((text = value(word, "call")))
@@ -160,6 +266,8 @@ int main(int argc, char **argv)
             has_transactions = choice(text, switches);
         else if ((text = value(word, "nesting")))
             is_nesting = choice(text, switches);
+        else if ((text = value(word, "table")))
+            table_call = choice(text, calls);
         else {
             fprintf(stderr, "vmm: %s: the source says what there is\n", word);
             return 2;
@@ -167,6 +275,14 @@ int main(int argc, char **argv)
     }
     if (!rounds) {
         fprintf(stderr, "vmm: there must be a call to measure\n");
+        return 2;
+    }
+
+    int is_bulk = table_call == 2;
+    uint64_t entries = (WARM_UP + rounds) * (is_bulk ? ENTRIES_OF_A_BULK : 1);
+    if (table_call >= 0 && (rounds > MOST_ENTRIES || entries > MOST_ENTRIES)) {
+        fprintf(stderr, "vmm: rounds=%" PRIu64 ": the table has room for %d entries\n", rounds,
+                MOST_ENTRIES);
         return 2;
     }
 
@@ -193,9 +309,18 @@ int main(int argc, char **argv)
         .flags = KVM_PPC_MMUV3_RADIX | KVM_PPC_MMUV3_GTSE,
         .process_table = 1ull << 63 | PROCESS_TABLE | 4,
     };
-    check(ioctl(vm, KVM_PPC_CONFIGURE_V3_MMU, &translation), "KVM_PPC_CONFIGURE_V3_MMU");
-    memcpy(memory + CODE, guest_begin, guest_end - guest_begin);
-    __builtin___clear_cache(memory + CODE, memory + CODE + (guest_end - guest_begin));
+    uint32_t table_log2 = TABLE_LOG2;
+    const char *begin = guest_begin, *end = guest_end;
+    if (table_call >= 0) {
+        begin = table_begin, end = table_end;
+        check(ioctl(vm, KVM_PPC_ALLOCATE_HTAB, &table_log2), "KVM_PPC_ALLOCATE_HTAB");
+        is_relocated = 0;
+        call = numbers[table_call];
+    } else {
+        check(ioctl(vm, KVM_PPC_CONFIGURE_V3_MMU, &translation), "KVM_PPC_CONFIGURE_V3_MMU");
+    }
+    memcpy(memory + CODE, begin, end - begin);
+    __builtin___clear_cache(memory + CODE, memory + CODE + (end - begin));
     uint16_t area_bytes = __builtin_bswap16(AREA_BYTES);
     memcpy(memory + AREA + 4, &area_bytes, sizeof area_bytes);
     memory[AREA + PMCREGS_IN_USE] = area == 2;
@@ -226,11 +351,18 @@ int main(int argc, char **argv)
     regs.gpr[29] = rounds;
     regs.gpr[30] = call;
     regs.gpr[31] = argument;
+    if (table_call >= 0) {
+        regs.gpr[22] = table_call ? entries : 0;
+        regs.gpr[30] = CODE + (places[table_call] - table_begin);
+    }
     check(ioctl(vcpu, KVM_SET_REGS, &regs), "KVM_SET_REGS");
 
     check(ioctl(vcpu, KVM_RUN, 0), "KVM_RUN");
     if (run->exit_reason != KVM_EXIT_PAPR_HCALL || run->papr_hcall.nr != END_CALL) {
-        fprintf(stderr, "vmm: the guest left with reason %u\n", run->exit_reason);
+        fprintf(stderr, "vmm: the guest left with reason %u", run->exit_reason);
+        if (run->exit_reason == KVM_EXIT_PAPR_HCALL)
+            fprintf(stderr, ", call 0x%" PRIx64, (uint64_t)run->papr_hcall.nr);
+        fprintf(stderr, "\n");
         return 1;
     }
     printf("vmm: %" PRIu64 " calls 0x%" PRIx64 ", status %" PRId64 "\n", rounds, call,

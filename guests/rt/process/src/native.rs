@@ -10,7 +10,7 @@ const LARGE: PageSize = LARGE_PAGES[1];
 const _: () = assert!(LARGE.base_log2 == PAGE_LOG2 && LARGE.actual_log2 == BLOCK_LOG2);
 
 /// The entries of a segment of pages of 4 KiB, in the table itself. An invalidation is broadcast, as that of a kernel
-/// whose processes may have run anywhere.
+/// whose processes may have run anywhere, but for many pages on POWER8: `rt::table::forget`.
 #[derive(Clone, Copy, Debug)]
 pub struct Native(pub Segment);
 

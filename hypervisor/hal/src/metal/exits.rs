@@ -98,8 +98,12 @@ extern "C" fn hal_hash_hypercall(
     if let Some(call) = Hypercall::of_hash_table(number) {
         return of_table(call, a1, a2, a3, a4, a5, a6, a7);
     }
-    if Hypercall::of_any_partition(number).is_none() {
+    let Some(call) = Hypercall::of_any_partition(number) else {
         return Answered { status: H_FUNCTION, what: What::NoOutputs };
+    };
+    // An entry of a device's window is a word of the heap. A list of new ones is in the partition's memory.
+    if let Hypercall::PutTce | Hypercall::GetTce | Hypercall::StuffTce = call {
+        return of_device(call, a1, a2, a3, a4);
     }
     // SAFETY: this is the hypercall's handler.
     let running = unsafe { running() };

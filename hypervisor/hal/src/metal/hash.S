@@ -5,8 +5,8 @@
 # the hypervisor is translated. An exit of such a partition always comes to the real door, which leads here by the PerCpu.
 # docs/facts/kvm-exit.md#hash-partitions has the order.
 #
-# A call of the hashed page table, and one that nobody knows, is answered with relocation off and the partition's LPCR and
-# LPIDR: image and heap have the same addresses then, and nothing else is reached.
+# A call of the hashed page table, one for entries of a device's window, and one that nobody knows, is answered with
+# relocation off and the partition's LPCR and LPIDR: image and heap have the same addresses then, and nothing else is reached.
 # docs/decisions/0013-hash-calls-in-the-partitions-context.md says why. Experiments may have them answered elsewhere.
 #
 # The segment lookaside buffer keeps the partition's entries meanwhile: radix translation does not look into it.
