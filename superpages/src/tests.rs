@@ -541,7 +541,7 @@ fn a_promotion_enters_what_is_used() {
     let calls = world.table.calls;
     world.fill(PAGES - 1..PAGES);
     assert_eq!(world.table.calls - calls, PAGES as u64 / 4 + 1);
-    assert_eq!((world.table.entries(), world.table.largest_removal), (1, 64));
+    assert_eq!((world.table.entries(), world.table.largest_removal), (1, 512));
     assert_eq!(world.manager.counts().scanned, 0);
     let mut other = faithful();
     other.fill(0..PAGES - 1);

@@ -97,7 +97,8 @@ fn a_kernel_with_a_page_table_of_its_own_finds_the_same_on_both_machines() {
             }
             let ours = said_on_ours(&system);
             let all = ours.join("\n");
-            assert!(RIGHT.iter().any(|right| ours[0].ends_with(right)), "{way}: {all}");
+            let is_right = |line: &String| RIGHT.iter().any(|right| line.ends_with(right));
+            assert!(ours.iter().any(is_right), "{way}: {all}");
             assert!(ours[1..].iter().any(|line| line.contains(counts)), "{way}: {all}");
             if way != "off" || is_nightly() {
                 assert_eq!(said_on_qemu(&system), ours, "{way}");
