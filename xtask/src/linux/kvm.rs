@@ -95,7 +95,8 @@ pub(super) fn make_compiled(workspace: &Workspace, packages: &Packages) -> Resul
 
 /// Whether the images of Debian's kernel are there.
 pub(super) fn is_made(workspace: &Workspace) -> bool {
-    workspace.images().join(RIVALS).join(DEBIAN.symbols).exists()
+    let mut symbols = [Some(DEBIAN.symbols), DEBIAN.symbols_power8].into_iter().flatten();
+    symbols.all(|file| workspace.images().join(RIVALS).join(file).exists())
 }
 
 /// Whether those of the compiled kernel are there.
