@@ -205,9 +205,10 @@ pub fn clear_referenced(slot: u64) -> bool {
 /// Of more pages POWER9 forgets all translations at once, as Linux does with radix
 /// (`docs/facts/hashed-translation.md#hashed-flush`).
 const CEILING: usize = 33;
-/// No such `tlbie` of POWER8 is known (`docs/facts/power8.md#congruence-classes`). There a kernel on one hardware thread has
-/// its core forget them by as many `tlbiel` as there are congruence classes, of more pages than these: of 34 that is dearer
-/// on our machine than a `tlbie` for each, of 64 cheaper. One on several threads takes each page back by itself.
+/// No such `tlbie` of POWER8 is known (`docs/facts/power8.md#congruence-classes`). There a kernel on one hardware
+/// thread has its core forget them by as many `tlbiel` as there are congruence classes, of more pages than these: of 34
+/// that is dearer on our machine than a `tlbie` for each, of 64 cheaper. One on several threads takes each page back
+/// by itself.
 const CEILING_OF_CLASSES: usize = 63;
 
 /// Makes the hardware threads that may have translations of pages forget them, or more, and waits until they have.
@@ -227,7 +228,7 @@ pub fn forget(pages: impl ExactSizeIterator<Item = VirtualPage>) {
     }
 }
 
-/// Whether the table was given to this hardware thread alone. One that comes meanwhile finds what was stored before this.
+/// Whether the table was given to this hardware thread alone. One that comes meanwhile finds what was stored before.
 fn is_alone() -> bool {
     // SAFETY: a barrier. The other one counts itself, then has a barrier too, and then looks into the table.
     unsafe { asm!("ptesync", options(nostack)) };

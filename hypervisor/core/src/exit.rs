@@ -198,7 +198,8 @@ fn is_granted<H: Memory + Facilities>(
     is_new
 }
 
-/// A machine check as a guest on this processor gets it: the handler's context, SRR1, and DSISR of one that an access to data did.
+/// A machine check as a guest on this processor gets it: the handler's context, SRR1, and DSISR of one that an access
+/// to data did.
 ///
 /// A processor has it of an address where nothing answers, and QEMU's pseries gives it for one where there is
 /// no memory. Relocation is off in the handler whatever LPCR\[AIL\] says. A store has DAR too, since the second

@@ -1,7 +1,7 @@
 //! KVM HV as the rival: a kernel with its modules, and a user-space virtual machine monitor whose guest makes
 //! hypercalls. `powervisor run kvm-null-hypercall` and `kvm-hash-hypercalls` measure Debian's on our machine, and QEMU
-//! judges that it works there; `powervisor run kvm-facilities` one that is compiled from Debian's source, configured as the published one
-//! was.
+//! judges that it works there; `powervisor run kvm-facilities` one that is compiled from Debian's source, configured as
+//! the published one was.
 
 use std::fs;
 use std::path::{Path, PathBuf};

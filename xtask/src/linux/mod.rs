@@ -121,9 +121,10 @@ pub(crate) struct Arguments {
     /// virtual disk, several side by side, and as `examples/linux-guest.toml` has it; count what that costs.
     #[arg(long, conflicts_with_all = ["boot", "kernel"])]
     guest: bool,
-    /// Make Debian 12's kernel and its KVM HV into images for `powervisor run kvm-null-hypercall` and `kvm-hash-hypercalls`,
-    /// and let guests of KVM's make their calls on our machine and on QEMU. Make those for `powervisor run kvm-wakeup-timer` and its kin,
-    /// with Debian's QEMU and a guest that is idle. Then let that QEMU boot Linux as a guest of KVM's on both.
+    /// Make Debian 12's kernel and its KVM HV into images for `powervisor run kvm-null-hypercall` and
+    /// `kvm-hash-hypercalls`, and let guests of KVM's make their calls on our machine and on QEMU. Make those for
+    /// `powervisor run kvm-wakeup-timer` and its kin, with Debian's QEMU and a guest that is idle. Then let that QEMU
+    /// boot Linux as a guest of KVM's on both.
     #[arg(long, conflicts_with_all = ["boot", "kernel", "guest"])]
     kvm: bool,
     /// Compile Debian's source of that kernel as Linux's powernv_defconfig has it, with transactions, make it and its

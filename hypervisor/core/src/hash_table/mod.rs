@@ -371,8 +371,8 @@ impl HashTable {
         })
     }
 
-    /// Takes the entry in a slot out, on a condition, and no translation by it is left: what it was, with its last R and
-    /// C.
+    /// Takes the entry in a slot out, on a condition, and no translation by it is left: what it was, with its last R
+    /// and C.
     #[inline(always)]
     pub fn remove<H: Tables>(&self, hal: &H, slot: u64, condition: Condition) -> Option<Written> {
         let taken = self.take::<H>(slot, condition, spin_loop)?;
