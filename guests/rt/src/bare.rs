@@ -87,7 +87,7 @@ pub fn sleep(ticks: u64) {
     }
 }
 
-/// No hypervisor does something from time to time that could be done before.
+/// A kernel of its own takes no naps: they are for work that a hypervisor does from time to time.
 ///
 /// # Panics
 /// If the argument `naps` asks for it.

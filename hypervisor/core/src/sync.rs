@@ -258,21 +258,22 @@ impl TableEntry {
     /// Stores the first doubleword, behind all that was stored before.
     #[inline]
     pub fn give(&self, first: u64) {
-        #[cfg(not(loom))]
-        self.0[0].store(first.to_be(), Ordering::Release);
-        // Loom lets an `add` of another thread, which came before a store, win over the store for good.
-        #[cfg(loom)]
-        self.0[0].swap(first.to_be(), Ordering::Release);
+        self.set_first(first, Ordering::Release);
     }
 
     /// Stores the first doubleword of an entry that the caller has, and keeps: nobody gets anything by it.
     #[inline]
     pub fn keep(&self, first: u64) {
+        self.set_first(first, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn set_first(&self, first: u64, ordering: Ordering) {
         #[cfg(not(loom))]
-        self.0[0].store(first.to_be(), Ordering::Relaxed);
-        // As in `give`.
+        self.0[0].store(first.to_be(), ordering);
+        // Loom lets an `add` of another thread, which came before a store, win over the store for good.
         #[cfg(loom)]
-        self.0[0].swap(first.to_be(), Ordering::Relaxed);
+        self.0[0].swap(first.to_be(), ordering);
     }
 
     /// Stores the second doubleword.

@@ -247,9 +247,10 @@ int main(int argc, char **argv)
     static const uint64_t numbers[] = { 0x08, 0x04, 0x124, 0x18, 0x0C };
     uint64_t call = 0xE4, argument = -1, rounds = 1000;
     int is_relocated = 1, area = 0, has_branches = 0, has_transactions = 0, is_nesting = 0;
-    int table_call = -1;
+    int table_call = -1, others = 0;
     for (int index = 1; index < argc; index++) {
         const char *word = argv[index], *text;
+        others += !value(word, "table") && !value(word, "rounds");
         if ((text = value(word, "call")))
             call = number(text);
         else if ((text = value(word, "argument")))
@@ -278,6 +279,10 @@ int main(int argc, char **argv)
         return 2;
     }
 
+    if (table_call >= 0 && others) {
+        fprintf(stderr, "vmm: beside table= there is rounds= alone\n");
+        return 2;
+    }
     int is_bulk = table_call == 2;
     uint64_t entries = (WARM_UP + rounds) * (is_bulk ? ENTRIES_OF_A_BULK : 1);
     if (table_call >= 0 && (rounds > MOST_ENTRIES || entries > MOST_ENTRIES)) {
