@@ -5,7 +5,7 @@ use core::ops::Range;
 use crate::PAGES;
 
 /// A bit for each page of a block.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Bitmap([u64; PAGES / 64]);
 
 impl Bitmap {

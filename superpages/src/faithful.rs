@@ -6,7 +6,9 @@
 //! reading of that code also compares the hash sides of the pages. Differences, which favor it: its records are in an
 //! array where theirs are allocated, in a tree and in lists, and a bitmap finds those that are in use; locks cost
 //! nothing. Theirs looks at R of all pages of a large block whenever it is asked of one that is not known to be
-//! referenced, and clears it when it is asked of one of them; this one does both once, for the first page.
+//! referenced, and clears it when it is asked of one of them; this one does both once, for the first page. A page that
+//! is said to be clean is not protected against stores, as theirs is. Which pages show a frame it finds in all records,
+//! where theirs has a list. As theirs, it takes no entry of a large page out to make room.
 
 use core::ops::Range;
 
@@ -44,7 +46,7 @@ impl Record {
 
 /// An address space of `BLOCKS` blocks, with a record for each page. Without `COMPILED_IN`, it is the code before the
 /// review: nothing of large pages is in it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Faithful<const BLOCKS: usize, const COMPILED_IN: bool> {
     records: [[Record; PAGES]; BLOCKS],
     mapped: [Bitmap; BLOCKS],
@@ -251,13 +253,11 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Manager for Faithful<BLOCKS, 
     }
 
     fn enter_block(&mut self, table: &mut impl Table, number: usize, first: Mapping) -> bool {
+        if !COMPILED_IN || !self.promotes || number >= BLOCKS || !first.begins_block() {
+            return false;
+        }
         let pages = number * PAGES..(number + 1) * PAGES;
-        let is_possible = COMPILED_IN
-            && self.promotes
-            && number < BLOCKS
-            && first.begins_block()
-            && self.first_mapped(pages.clone()).is_none();
-        if !is_possible {
+        if self.first_mapped(pages.clone()).is_some() {
             return false;
         }
         self.mapped[number] = Bitmap::full();
@@ -299,8 +299,16 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Manager for Faithful<BLOCKS, 
             }
             self.unset(table, page);
             let record = self.record(page);
-            record.mapping = Some(Mapping::new(before.real(), attributes));
-            self.insert(table, page)?;
+            let mapping = before.with_attributes(attributes);
+            let is_large = record.size == Size::Large;
+            record.mapping = Some(mapping);
+            // A store to it may be noted in another entry of the large page.
+            record.marks.changed |= is_large && mapping.is_writable();
+            match self.insert(table, page) {
+                // All of a large block changes, and a page without an entry gets it when it is missed.
+                Err(_) if is_large => (),
+                done => done?,
+            }
         }
         Ok(())
     }
@@ -328,8 +336,9 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Manager for Faithful<BLOCKS, 
     }
 
     fn age(&mut self, table: &mut impl Table, page: usize) -> bool {
-        if self.mapping(page).is_none() {
-            return false;
+        let Some(mapping) = self.mapping(page) else { return false };
+        if mapping.is_wired() {
+            return true;
         }
         let (number, index) = (page / PAGES, page % PAGES);
         if self.record(page).size == Size::Small {
@@ -341,6 +350,82 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Manager for Faithful<BLOCKS, 
             self.was_referenced[number] = pages.fold(false, clear);
         }
         self.was_referenced[number]
+    }
+
+    fn marks(&mut self, table: &mut impl Table, page: usize) -> Option<Marks> {
+        self.mapping(page)?;
+        let block = page / PAGES * PAGES;
+        let pages = if self.is_large(page) { block..block + PAGES } else { page..page + 1 };
+        let mut marks = self.record(page).marks;
+        for page in pages {
+            if marks.referenced && marks.changed {
+                break;
+            }
+            let record = self.record(page);
+            if record.has_entry {
+                let entry = Entry { page, size: record.size, place: record.place };
+                let found = table.marks(entry);
+                marks.referenced |= found.referenced;
+                marks.changed |= found.changed;
+            }
+        }
+        Some(marks)
+    }
+
+    fn clear_changed(&mut self, table: &mut impl Table, page: usize) -> bool {
+        if !self.marks(table, page).is_some_and(|marks| marks.changed) {
+            return false;
+        }
+        self.demote(table, page / PAGES);
+        let record = self.record(page);
+        record.marks.changed = false;
+        if record.has_entry {
+            table.clear_changed(Entry { page, size: record.size, place: record.place });
+        }
+        true
+    }
+
+    fn set_wired(
+        &mut self,
+        table: &mut impl Table,
+        pages: Range<usize>,
+        is_wired: bool,
+    ) -> Result<(), Refusal> {
+        let pages = Self::clip(pages);
+        let mut next = pages.start;
+        while let Some(page) = self.first_mapped(next..pages.end) {
+            next = page + 1;
+            let Some(before) = self.mapping(page) else { continue };
+            if !Self::is_whole(page, &pages) {
+                self.demote(table, page / PAGES);
+            }
+            let record = self.record(page);
+            record.mapping = Some(before.wired(is_wired));
+            if is_wired && !record.has_entry {
+                self.insert(table, page)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn evict(&mut self, table: &mut impl Table, page: usize) -> bool {
+        let may_go = self.mapping(page).is_some_and(|mapping| !mapping.is_wired());
+        if !may_go || self.record(page).size == Size::Large || !self.record(page).has_entry {
+            return false;
+        }
+        self.unset(table, page);
+        true
+    }
+
+    fn showing(&self, real: u64, from: usize) -> Option<usize> {
+        let mut next = from;
+        while let Some(page) = self.first_mapped(next..BLOCKS * PAGES) {
+            next = page + 1;
+            if self.mapping(page).is_some_and(|mapping| mapping.real() == real) {
+                return Some(page);
+            }
+        }
+        None
     }
 
     fn mapping(&self, page: usize) -> Option<Mapping> {

@@ -59,11 +59,13 @@ pub enum Size {
 }
 
 /// What a page shows and allows: the second doubleword of its entry in ISA 2.07's form, without R, C and the code of
-/// a size.
+/// a size; and whether it is wired, which an entry does not say.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Mapping(u64);
 
 const MARKS: u64 = second::R | second::C;
+/// The page is wired: where an entry has R.
+const WIRED: u64 = second::R;
 
 impl Mapping {
     /// The page at the real address `real`, whose low 12 bits do not count, with the `attributes` of a second
@@ -80,10 +82,28 @@ impl Mapping {
         self.0 & EntryForm::V2.address
     }
 
-    /// All but the page's address.
+    /// All that an entry says but the page's address.
     #[must_use]
     pub const fn attributes(self) -> u64 {
-        self.0 & !EntryForm::V2.address
+        self.0 & !EntryForm::V2.address & !WIRED
+    }
+
+    /// The same page with other attributes.
+    const fn with_attributes(self, attributes: u64) -> Self {
+        Self(Self::new(self.real(), attributes).0 | self.0 & WIRED)
+    }
+
+    /// The same, wired or not. A wired page that has an entry keeps it, but while its block changes its size or rights:
+    /// an access does not miss. Whoever enters or wires it learns by [`Refusal::TableFull`] that it has none.
+    #[must_use]
+    pub const fn wired(self, is_wired: bool) -> Self {
+        Self(self.0 & !WIRED | if is_wired { WIRED } else { 0 })
+    }
+
+    /// Whether the page is wired.
+    #[must_use]
+    pub const fn is_wired(self) -> bool {
+        self.0 & WIRED != 0
     }
 
     /// Whether anybody may store: not if pp says that all read, or fewer.
@@ -109,11 +129,12 @@ impl Mapping {
 
     /// The second doubleword of an entry of this size for it.
     const fn doubleword(self, size: Size, marks: Marks) -> u64 {
+        let shown = self.0 & !WIRED;
         let shown = match size {
-            Size::Small => self.0,
+            Size::Small => shown,
             Size::Large => {
                 let below = ((1 << BLOCK_LOG2) - 1) & EntryForm::V2.address;
-                self.0 & !below | LARGE_CODE
+                shown & !below | LARGE_CODE
             }
         };
         let referenced = if marks.referenced { second::R } else { 0 };
@@ -166,6 +187,13 @@ pub trait Table {
     /// Clears R of an entry, and returns when the next access by it sets R again: whether it was set. Of an entry that
     /// was not there any more it was.
     fn clear_referenced(&mut self, entry: Entry) -> bool;
+
+    /// Clears C of an entry, and returns when the next store by it sets C again: whether it was set. Of an entry that
+    /// was not there any more it was.
+    fn clear_changed(&mut self, entry: Entry) -> bool;
+
+    /// R and C of an entry; both of one that was not there any more.
+    fn marks(&mut self, entry: Entry) -> Marks;
 }
 
 /// Why an operation did not do all that was asked.
@@ -177,7 +205,8 @@ pub enum Refusal {
     Mapped,
     /// There is no room for a record of a page that is unlike the others of its block. Nothing has changed.
     NoRecord,
-    /// Both groups of the page are full. It is mapped without an entry, and the next fault tries again.
+    /// Both groups of the page are full. It is mapped without an entry, and the next fault tries again, behind
+    /// [`Manager::evict`] of another page.
     TableFull,
 }
 
@@ -220,7 +249,8 @@ pub struct Counts {
 }
 
 impl Counts {
-    const NONE: Self = Self {
+    /// Nothing.
+    pub const NONE: Self = Self {
         promotions: 0,
         whole: 0,
         demotions: 0,
@@ -245,7 +275,7 @@ pub trait Manager {
     ) -> Result<(), Refusal>;
 
     /// Maps all pages of a block, of which none is mapped, to the aligned block of memory whose first page is `first`,
-    /// large at once: whether it did. Nothing has changed if not.
+    /// large at once: whether it did. Nothing has changed if not. Ours does not if they are wired and one has no room.
     fn enter_block(&mut self, table: &mut impl Table, number: usize, first: Mapping) -> bool;
 
     /// What to do when an access to a page found no entry: whether the page is mapped, and has one now.
@@ -277,8 +307,50 @@ pub trait Manager {
 
     /// Whether a mapped page was accessed since this was asked of it last, as far as anybody knows: for who looks for
     /// pages that nobody needs, and asks of all pages in turn. R of a large block is one for all of its pages; what is
-    /// found for the first one is said of the others. A page that has lost its entry since was not accessed.
+    /// found for the first one is said of the others. A page that has lost its entry since was not accessed, and one
+    /// that is wired always was.
     fn age(&mut self, table: &mut impl Table, page: usize) -> bool;
+
+    /// R and C of a mapped page, as far as anybody knows. With [`Manager::is_large`] it is what `mincore` tells.
+    fn marks(&mut self, table: &mut impl Table, page: usize) -> Option<Marks>;
+
+    /// Forgets that a mapped page was stored into, for who has written it somewhere else: whether it was, as far as
+    /// anybody knows. A large block is demoted for that. Where the page has no entry and there is no room for one, it
+    /// goes on to count as changed.
+    fn clear_changed(&mut self, table: &mut impl Table, page: usize) -> bool;
+
+    /// Wires the mapped pages of `pages`, or lets them be as others again. A large block that lies in `pages` stays
+    /// large, and one of which a part does is demoted.
+    ///
+    /// # Errors
+    /// [`Refusal`]; pages in front of the one that met it have changed.
+    fn set_wired(
+        &mut self,
+        table: &mut impl Table,
+        pages: Range<usize>,
+        is_wired: bool,
+    ) -> Result<(), Refusal>;
+
+    /// Takes the entry of a mapped page out, for who needs its place in the table: whether it did. The page gets one
+    /// again when it is missed, of the size that its block has then. A wired page keeps it.
+    fn evict(&mut self, table: &mut impl Table, page: usize) -> bool;
+
+    /// The first page from `from` on that shows the frame at the real address `real`.
+    fn showing(&self, real: u64, from: usize) -> Option<usize>;
+
+    /// Takes a frame out wherever it is shown, and tells `removed` as [`Manager::remove`] does.
+    fn remove_frame(
+        &mut self,
+        table: &mut impl Table,
+        real: u64,
+        mut removed: impl FnMut(usize, Mapping, Marks),
+    ) {
+        let mut from = 0;
+        while let Some(page) = self.showing(real, from) {
+            self.remove(table, page..page + 1, &mut removed);
+            from = page + 1;
+        }
+    }
 
     /// Takes all pages out.
     fn exit(&mut self, table: &mut impl Table, removed: impl FnMut(usize, Mapping, Marks)) {

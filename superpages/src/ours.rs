@@ -3,13 +3,15 @@
 use core::ops::Range;
 
 use crate::bitmap::Bitmap;
-use crate::{Counts, Entry, Manager, Mapping, Marks, PAGES, Place, Refusal, Size, Table};
+use crate::{
+    Counts, Entry, Manager, Mapping, Marks, PAGE_LOG2, PAGES, Place, Refusal, Size, Table,
+};
 
 /// Entries that are handed to [`Table::remove`] at a time: a table may take the translations of many back at once.
 const BATCH: usize = 512;
 
 /// What is known of a block, in 3.2 KiB.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Block {
     /// What the first page would show if each page shows what follows it. An odd page shows something else.
     common: Mapping,
@@ -37,7 +39,7 @@ struct Block {
 }
 
 /// What each page of a block shows, if that does not follow from the block: its own, or nothing for one that agrees.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Odd {
     is_used: bool,
     pages: [Option<Mapping>; PAGES],
@@ -97,7 +99,7 @@ impl Block {
 ///
 /// Promotion and demotion take all entries of the block out, and enter none: entries of the other size come one by
 /// one, when they are missed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Ours<const BLOCKS: usize, const ODD: usize> {
     blocks: [Block; BLOCKS],
     odd: [Odd; ODD],
@@ -190,12 +192,50 @@ impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
         if self.blocks[number].size == Size::Small {
             return;
         }
-        self.take_entries(table, number, 0..PAGES, |_, _| {});
+        self.resize(table, number, Size::Small);
         let block = &mut self.blocks[number];
-        block.size = Size::Small;
         block.demotions = block.demotions.saturating_add(1);
         block.patience = block.wait();
         self.counts.demotions += 1;
+    }
+
+    /// Gives a block whose pages all agree another size. They have no entries then, but for those that are wired.
+    fn resize(&mut self, table: &mut impl Table, number: usize, size: Size) {
+        let had = self.wired_entries(number);
+        self.take_entries(table, number, 0..PAGES, |_, _| {});
+        self.blocks[number].size = size;
+        // A page that had none gets its entry when it is missed.
+        let _ = self.enter_wired(table, number, had);
+    }
+
+    /// Which pages of a block whose pages all agree have an entry, if they are wired.
+    fn wired_entries(&self, number: usize) -> Option<Bitmap> {
+        let block = &self.blocks[number];
+        block.common.is_wired().then_some(block.entered)
+    }
+
+    /// Gives the pages of such a block their entries: first those that had one, for which there is room, as pages of
+    /// one group are searched in one other alone.
+    fn enter_wired(
+        &mut self,
+        table: &mut impl Table,
+        number: usize,
+        had: Option<Bitmap>,
+    ) -> Result<(), Refusal> {
+        let Some(had) = had else { return Ok(()) };
+        let block = &self.blocks[number];
+        let (common, marks) = (block.common, block.assumed());
+        let mut entered = Ok(());
+        for is_turn_of_had in [true, false] {
+            for index in 0..PAGES {
+                let has_entry = self.blocks[number].entered.contains(index);
+                if !has_entry && had.contains(index) == is_turn_of_had {
+                    let page = number * PAGES + index;
+                    entered = entered.and(self.put(table, page, common.plus(index), marks));
+                }
+            }
+        }
+        entered
     }
 
     /// Makes the block large if it can be, and has waited long enough.
@@ -210,9 +250,8 @@ impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
             self.counts.failures.waiting += 1;
             return;
         }
-        self.take_entries(table, number, 0..PAGES, |_, _| {});
-        let block = &mut self.blocks[number];
-        (block.size, block.was_referenced) = (Size::Large, true);
+        self.resize(table, number, Size::Large);
+        self.blocks[number].was_referenced = true;
         self.counts.promotions += 1;
     }
 
@@ -257,7 +296,6 @@ impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
         let block = &mut self.blocks[number];
         if block.mapped_count == 0 {
             (block.common, block.turned) = (mapping.minus(index), 0);
-            block.was_writable = false;
         }
         block.was_writable |= mapping.is_writable();
         block.mapped.add(index);
@@ -309,6 +347,13 @@ impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
         Ok(marks)
     }
 
+    /// Where the entry of a page is, if it has one.
+    fn entry(&self, page: usize) -> Option<Entry> {
+        let (block, index) = (&self.blocks[page / PAGES], page % PAGES);
+        let entry = || Entry { page, size: block.size, place: block.place(index) };
+        block.entered.contains(index).then(entry)
+    }
+
     fn parts(pages: Range<usize>) -> impl Iterator<Item = (usize, Range<usize>)> {
         let end = pages.end.min(BLOCKS * PAGES);
         let blocks = pages.start / PAGES..end.div_ceil(PAGES);
@@ -349,7 +394,7 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
         }
     }
 
-    fn enter_block(&mut self, _: &mut impl Table, number: usize, first: Mapping) -> bool {
+    fn enter_block(&mut self, table: &mut impl Table, number: usize, first: Mapping) -> bool {
         let Some(block) = self.blocks.get_mut(number) else { return false };
         if !self.promotes || block.mapped_count > 0 || block.patience > 0 || !first.begins_block() {
             return false;
@@ -359,6 +404,11 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
         block.was_referenced = true;
         block.mapped = Bitmap::full();
         (block.mapped_count, block.agreeing) = (PAGES as u32, PAGES as u32);
+        let none = self.wired_entries(number);
+        if self.enter_wired(table, number, none).is_err() {
+            self.remove(table, number * PAGES..(number + 1) * PAGES, |_, _, _| {});
+            return false;
+        }
         self.counts.whole += 1;
         true
     }
@@ -376,12 +426,14 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
     ) -> Result<(), Refusal> {
         for (number, part) in Self::parts(pages) {
             let common = self.blocks[number].common;
-            let changed = Mapping::new(common.real(), attributes);
+            let changed = common.with_attributes(attributes);
             if part == (0..PAGES) && self.blocks[number].size == Size::Large {
                 if changed != common {
+                    let had = self.wired_entries(number);
                     self.take_entries(table, number, 0..PAGES, |_, _| {});
                     self.blocks[number].common = changed;
                     self.blocks[number].was_writable |= changed.is_writable();
+                    let _ = self.enter_wired(table, number, had);
                 }
                 continue;
             }
@@ -389,7 +441,7 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
             while let Some(index) = self.blocks[number].mapped.first_in(next..part.end) {
                 next = index + 1;
                 let before = self.shown(number, index).expect("the page is mapped");
-                let mapping = Mapping::new(before.real(), attributes);
+                let mapping = before.with_attributes(attributes);
                 if mapping == before {
                     continue;
                 }
@@ -450,19 +502,19 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
             if self.blocks[number].mapped_count == 0 {
                 let block = &mut self.blocks[number];
                 (block.size, block.patience) = (Size::Small, block.wait());
+                block.was_writable = false;
             }
         }
     }
 
     fn age(&mut self, table: &mut impl Table, page: usize) -> bool {
-        if self.mapping(page).is_none() {
-            return false;
+        let Some(mapping) = self.mapping(page) else { return false };
+        if mapping.is_wired() {
+            return true;
         }
         let (number, index) = (page / PAGES, page % PAGES);
         if self.blocks[number].size == Size::Small {
-            let block = &self.blocks[number];
-            let entry = Entry { page, size: Size::Small, place: block.place(index) };
-            return block.entered.contains(index) && table.clear_referenced(entry);
+            return self.entry(page).is_some_and(|entry| table.clear_referenced(entry));
         }
         // The entries go, and the first access to the block brings one back.
         if index == 0 {
@@ -471,6 +523,95 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
             self.blocks[number].was_referenced = was_referenced;
         }
         self.blocks[number].was_referenced
+    }
+
+    fn marks(&mut self, table: &mut impl Table, page: usize) -> Option<Marks> {
+        self.mapping(page)?;
+        let block = &self.blocks[page / PAGES];
+        let entry = self.entry(page).filter(|entry| entry.size == Size::Small);
+        Some(entry.map_or_else(|| block.assumed(), |entry| table.marks(entry)))
+    }
+
+    fn clear_changed(&mut self, table: &mut impl Table, page: usize) -> bool {
+        let Some(mapping) = self.mapping(page) else { return false };
+        let number = page / PAGES;
+        let (was_large, assumed) = (self.is_large(page), self.blocks[number].assumed());
+        self.demote(table, number);
+        let Some(entry) = self.entry(page) else {
+            if assumed.changed {
+                let _ = self.put(table, page, mapping, Marks { changed: false, ..assumed });
+            }
+            return assumed.changed;
+        };
+        let was_changed = table.clear_changed(entry);
+        if was_large { assumed.changed } else { was_changed }
+    }
+
+    fn set_wired(
+        &mut self,
+        table: &mut impl Table,
+        pages: Range<usize>,
+        is_wired: bool,
+    ) -> Result<(), Refusal> {
+        for (number, part) in Self::parts(pages) {
+            if part == (0..PAGES) && self.blocks[number].size == Size::Large {
+                let common = &mut self.blocks[number].common;
+                *common = common.wired(is_wired);
+                let had = self.wired_entries(number);
+                self.enter_wired(table, number, had)?;
+                continue;
+            }
+            let mut next = part.start;
+            while let Some(index) = self.blocks[number].mapped.first_in(next..part.end) {
+                next = index + 1;
+                let before = self.shown(number, index).expect("the page is mapped");
+                let mapping = before.wired(is_wired);
+                if mapping != before {
+                    if !self.has_room(number, index, mapping) {
+                        return Err(Refusal::NoRecord);
+                    }
+                    self.demote(table, number);
+                    // What the entry says stays true.
+                    self.forget(number, index);
+                    self.record(number, index, mapping);
+                    self.promote(table, number);
+                }
+                let block = &self.blocks[number];
+                if is_wired && !block.entered.contains(index) {
+                    self.put(table, number * PAGES + index, mapping, block.assumed())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn evict(&mut self, table: &mut impl Table, page: usize) -> bool {
+        let may_go = self.mapping(page).is_some_and(|mapping| !mapping.is_wired());
+        if !may_go || self.entry(page).is_none() {
+            return false;
+        }
+        let index = page % PAGES;
+        self.take_entries(table, page / PAGES, index..index + 1, |_, _| {});
+        true
+    }
+
+    fn showing(&self, real: u64, from: usize) -> Option<usize> {
+        (from / PAGES..BLOCKS).find_map(|number| {
+            let first = from.saturating_sub(number * PAGES);
+            let shows = |mapping: Mapping| mapping.real() == real;
+            // Pages that agree are found by their distance from the first one, and the others one by one.
+            let common = self.blocks[number].common;
+            let distance = Mapping::new(real, 0).0.wrapping_sub(common.real());
+            let agreeing = (Mapping(distance).real() >> PAGE_LOG2) as usize;
+            let agrees = |index: &usize| self.shown(number, *index).is_some_and(shows);
+            let agreeing = Some(agreeing).filter(|index| (first..PAGES).contains(index));
+            let odd = self.blocks[number].odd.and_then(|odd| {
+                let pages = &self.odd[odd].pages[first..];
+                Some(first + pages.iter().position(|page| page.is_some_and(shows))?)
+            });
+            let found = [agreeing.filter(agrees), odd];
+            found.into_iter().flatten().min().map(|index| number * PAGES + index)
+        })
     }
 
     fn mapping(&self, page: usize) -> Option<Mapping> {

@@ -4,6 +4,7 @@ use std::boxed::Box;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::vec;
 use std::vec::Vec;
 
 use arch::hash::{EntryForm, GROUP_ENTRIES, second};
@@ -22,8 +23,41 @@ const READ: u64 = second::M | 3;
 /// Memory of the first block.
 const MEMORY: u64 = 0x4000_0000;
 
-/// A hashed page table that holds what was entered, and complains at once of an entry that no processor may see.
+/// Hardware threads that access pages while a manager is at work.
+const THREADS: usize = 4;
+
+/// What a thread has in its TLB, by an entry for `page`.
+#[derive(Clone, Copy, Debug)]
+struct Cached {
+    page: usize,
+    size: Size,
+    doubleword: u64,
+}
+
+impl Cached {
+    fn covers(&self, page: usize) -> bool {
+        match self.size {
+            Size::Small => self.page == page,
+            Size::Large => self.page / PAGES == page / PAGES,
+        }
+    }
+
+    /// The real address that a page has by it.
+    fn shows(&self, page: usize) -> u64 {
+        let address = self.doubleword & EntryForm::V2.address;
+        match self.size {
+            Size::Small => address,
+            Size::Large => (address & !LARGE_CODE) + (((page % PAGES) as u64) << PAGE_LOG2),
+        }
+    }
+}
+
+/// A hashed page table that holds what was entered, and complains at once of an entry that no processor may see. Other
+/// hardware threads access pages between all that is done with it, and keep what they have found until its entry goes.
 struct Judge {
+    tlbs: [Vec<Cached>; THREADS],
+    /// Where the choice of their accesses is, if there are any.
+    random: Option<u64>,
     groups: Vec<[Option<(usize, Size, u64)>; GROUP_ENTRIES]>,
     /// How many entries of each size a block has.
     sizes: [[usize; 2]; BLOCKS],
@@ -43,7 +77,9 @@ struct Judge {
 impl Judge {
     fn new(groups: usize) -> Self {
         Self {
-            groups: std::vec![[None; GROUP_ENTRIES]; groups],
+            tlbs: [const { Vec::new() }; THREADS],
+            random: None,
+            groups: vec![[None; GROUP_ENTRIES]; groups],
             sizes: [[0; 2]; BLOCKS],
             flat: BTreeMap::new(),
             before: BTreeMap::new(),
@@ -69,6 +105,7 @@ impl Judge {
         let found = self.find(entry).take();
         let (page, size, doubleword) = found.expect("an entry that was there");
         assert_eq!((page, size), (entry.page, entry.size), "another one's entry");
+        self.forget(page);
         self.sizes[page / PAGES][size as usize] -= 1;
         Marks { referenced: doubleword & second::R != 0, changed: doubleword & second::C != 0 }
     }
@@ -100,6 +137,67 @@ impl Judge {
         shown
     }
 
+    /// No thread has a translation by a page's entry any more. One that was loaded by another entry of the same large
+    /// page stays.
+    fn forget(&mut self, page: usize) {
+        for tlb in &mut self.tlbs {
+            tlb.retain(|cached| cached.page != page);
+        }
+    }
+
+    /// The entry of a page, which the processor finds by searching both groups.
+    fn entry(&mut self, page: usize) -> Option<&mut (usize, Size, u64)> {
+        let groups = [false, true].map(|is_secondary| self.group(page, is_secondary));
+        let is_its = |entry: &&mut (usize, Size, u64)| entry.0 == page;
+        let found = groups.into_iter().find(|group| {
+            let mut entries = self.groups[*group].iter().flatten();
+            entries.any(|entry| entry.0 == page)
+        })?;
+        self.groups[found].iter_mut().flatten().find(is_its)
+    }
+
+    /// Any thread accesses some pages of the block of this one, or of another.
+    fn others_access(&mut self, page: usize) {
+        for _ in 0..2 {
+            let Some(random) = self.random.as_mut() else { return };
+            *random = random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+            let number = (*random >> 32) as usize;
+            let (thread, is_store, is_far) = (number % THREADS, number & 8 != 0, number & 16 != 0);
+            let pages =
+                if is_far { 0..BLOCKS * PAGES } else { page..(page + 4).min(BLOCKS * PAGES) };
+            self.other_accesses(thread, pages.start + (number >> 5) % pages.len().max(1), is_store);
+        }
+    }
+
+    fn other_accesses(&mut self, thread: usize, page: usize, is_store: bool) {
+        let of_page = |cached: &&Cached| cached.covers(page);
+        let cached = match self.tlbs[thread].iter().find(of_page).copied() {
+            Some(cached) => cached,
+            None => {
+                let Some(&mut (page, size, doubleword)) = self.entry(page) else { return };
+                let cached = Cached { page, size, doubleword };
+                let other = self.tlbs[thread].iter().find(|other| cached.covers(other.page));
+                assert!(other.is_none(), "two sizes in a TLB: {cached:x?} beside {other:x?}");
+                self.tlbs[thread].push(cached);
+                cached
+            }
+        };
+        let shows = |mapping: &&Mapping| {
+            let attributes = second::R | second::C | EntryForm::V2.address;
+            mapping.real() == cached.shows(page)
+                && mapping.attributes() == cached.doubleword & !attributes
+        };
+        let mapping =
+            [self.flat.get(&page), self.before.get(&page)].into_iter().flatten().find(shows);
+        let mapping = *mapping.unwrap_or_else(|| panic!("page {page} is not {cached:x?}"));
+        let is_store = is_store && mapping.is_writable();
+        let (_, _, doubleword) = self.entry(cached.page).expect("what is cached has an entry");
+        *doubleword |= second::R | if is_store { second::C } else { 0 };
+        let touched = self.touched.entry(page).or_default();
+        touched.referenced = true;
+        touched.changed |= is_store;
+    }
+
     fn entries(&self) -> usize {
         self.sizes.iter().flatten().sum()
     }
@@ -121,6 +219,7 @@ fn is_for(page: usize, size: Size, doubleword: u64, mapping: Mapping) -> bool {
 
 impl Table for Judge {
     fn enter(&mut self, page: usize, size: Size, doubleword: u64) -> Option<Place> {
+        self.others_access(page);
         let block = page / PAGES;
         let other = [Size::Large, Size::Small][size as usize];
         assert_eq!(self.sizes[block][other as usize], 0, "two sizes in block {block}");
@@ -146,20 +245,38 @@ impl Table for Judge {
         self.largest_removal = self.largest_removal.max(entries.len());
         self.calls += entries.len().div_ceil(4) as u64;
         for (entry, marks) in entries.iter().zip(marks) {
+            self.others_access(entry.page);
             *marks = self.take(*entry);
         }
     }
 
     fn remove_alone(&mut self, entry: Entry) -> Marks {
+        self.others_access(entry.page);
         self.calls += 1;
         self.take(entry)
     }
 
     fn clear_referenced(&mut self, entry: Entry) -> bool {
+        self.others_access(entry.page);
+        self.forget(entry.page);
         let (_, _, doubleword) = self.find(entry).as_mut().expect("an entry that was there");
         let was_set = *doubleword & second::R != 0;
         *doubleword &= !second::R;
         was_set
+    }
+
+    fn clear_changed(&mut self, entry: Entry) -> bool {
+        self.others_access(entry.page);
+        self.forget(entry.page);
+        let (_, _, doubleword) = self.find(entry).as_mut().expect("an entry that was there");
+        let was_set = *doubleword & second::C != 0;
+        *doubleword &= !second::C;
+        was_set
+    }
+
+    fn marks(&mut self, entry: Entry) -> Marks {
+        let (_, _, doubleword) = self.find(entry).expect("an entry that was there");
+        Marks { referenced: doubleword & second::R != 0, changed: doubleword & second::C != 0 }
     }
 }
 
@@ -230,7 +347,7 @@ impl<M: Manager> World<M> {
     fn protect(&mut self, pages: Range<usize>, attributes: u64) -> Result<(), Refusal> {
         for (page, mapping) in self.table.flat.range_mut(pages.clone()) {
             self.table.before.insert(*page, *mapping);
-            *mapping = Mapping::new(mapping.real(), attributes);
+            *mapping = Mapping::new(mapping.real(), attributes).wired(mapping.is_wired());
         }
         let result = self.manager.protect(&mut self.table, pages.clone(), attributes);
         self.table.before.clear();
@@ -274,13 +391,74 @@ impl<M: Manager> World<M> {
         Ok(true)
     }
 
+    fn set_wired(&mut self, pages: Range<usize>, is_wired: bool) -> Result<(), Refusal> {
+        for (page, mapping) in self.table.flat.range_mut(pages.clone()) {
+            self.table.before.insert(*page, *mapping);
+            *mapping = mapping.wired(is_wired);
+        }
+        let result = self.manager.set_wired(&mut self.table, pages.clone(), is_wired);
+        self.table.before.clear();
+        if result.is_err() {
+            for (page, mapping) in self.table.flat.range_mut(pages) {
+                *mapping = self.manager.mapping(*page).expect("it is mapped");
+            }
+        }
+        result
+    }
+
+    /// R and C of a page, which says no less than what was done with it.
+    fn marks(&mut self, page: usize) -> Option<Marks> {
+        let marks = self.manager.marks(&mut self.table, page);
+        assert_eq!(marks.is_some(), self.table.flat.contains_key(&page), "page {page}");
+        let touched = self.table.touched.get(&page).copied().unwrap_or_default();
+        if let Some(marks) = marks {
+            assert!(marks.referenced || !touched.referenced, "R of page {page}");
+            assert!(marks.changed || !touched.changed, "C of page {page}");
+        }
+        marks
+    }
+
+    fn evict(&mut self, page: usize) -> bool {
+        let entries = self.table.entries();
+        let is_done = self.manager.evict(&mut self.table, page);
+        assert_eq!(self.table.entries() + usize::from(is_done), entries);
+        is_done
+    }
+
+    fn clear_changed(&mut self, page: usize) -> bool {
+        let was_changed = self.manager.clear_changed(&mut self.table, page);
+        if let Some(touched) = self.table.touched.get_mut(&page) {
+            assert!(was_changed || !touched.changed, "C of page {page}");
+            touched.changed = false;
+        }
+        was_changed
+    }
+
+    /// Takes a frame out everywhere.
+    fn remove_frame(&mut self, real: u64) {
+        let mut told = Vec::new();
+        let push = |page, mapping: Mapping, _| told.push((page, mapping.real()));
+        self.manager.remove_frame(&mut self.table, real, push);
+        let shows = |(_, mapping): &(&usize, &Mapping)| mapping.real() == real;
+        let pages = self.table.flat.iter().filter(shows);
+        let expected: Vec<_> = pages.map(|(page, _)| (*page, real)).collect();
+        assert_eq!(told, expected, "pages that showed {real:#x}");
+        for (page, _) in told {
+            self.table.flat.remove(&page);
+            self.table.touched.remove(&page);
+            self.table.mapped[page / PAGES] -= 1;
+        }
+    }
+
     /// Whether a page was accessed since the last time.
     fn age(&mut self, page: usize) -> bool {
         let was_referenced = self.manager.age(&mut self.table, page);
         let block = page / PAGES * PAGES;
         let pages = if self.manager.is_large(page) { block..block + PAGES } else { page..page + 1 };
-        for (_, touched) in self.table.touched.range_mut(pages) {
-            touched.referenced = false;
+        if !self.manager.mapping(page).is_some_and(Mapping::is_wired) {
+            for (_, touched) in self.table.touched.range_mut(pages) {
+                touched.referenced = false;
+            }
         }
         was_referenced
     }
@@ -289,6 +467,13 @@ impl<M: Manager> World<M> {
         for page in 0..self.manager.pages() {
             let expected = self.table.flat.get(&page).copied();
             assert_eq!(self.manager.mapping(page), expected, "page {page}");
+            // A large table has room for all pages.
+            let must_have =
+                self.table.groups.len() >= PAGES && expected.is_some_and(Mapping::is_wired);
+            assert!(
+                !must_have || self.table.entry(page).is_some(),
+                "wired page {page} has no entry"
+            );
         }
         for group in 0..self.table.groups.len() {
             for (page, size, doubleword) in self.table.groups[group].into_iter().flatten() {
@@ -349,6 +534,31 @@ impl<M: Manager> Manager for Box<M> {
 
     fn age(&mut self, table: &mut impl Table, page: usize) -> bool {
         (**self).age(table, page)
+    }
+
+    fn marks(&mut self, table: &mut impl Table, page: usize) -> Option<Marks> {
+        (**self).marks(table, page)
+    }
+
+    fn clear_changed(&mut self, table: &mut impl Table, page: usize) -> bool {
+        (**self).clear_changed(table, page)
+    }
+
+    fn set_wired(
+        &mut self,
+        table: &mut impl Table,
+        pages: Range<usize>,
+        is_wired: bool,
+    ) -> Result<(), Refusal> {
+        (**self).set_wired(table, pages, is_wired)
+    }
+
+    fn evict(&mut self, table: &mut impl Table, page: usize) -> bool {
+        (**self).evict(table, page)
+    }
+
+    fn showing(&self, real: u64, from: usize) -> Option<usize> {
+        (**self).showing(real, from)
     }
 
     fn mapping(&self, page: usize) -> Option<Mapping> {
@@ -486,6 +696,154 @@ with_each! {
         assert!(!world.manager.enter_block(&mut world.table, BLOCKS, page_of_block(0)));
     }
 
+    wired_pages_have_entries(world) {
+        let wired = |page: usize| page_of_block(page).wired(true);
+        for page in 0..PAGES {
+            assert_eq!(world.enter(page, wired(page)), Ok(()));
+        }
+        assert!(world.manager.is_large(0), "all are wired");
+        assert_eq!(world.table.entries(), PAGES);
+        world.check();
+        assert_eq!(world.protect(0..PAGES, READ), Ok(()));
+        assert!(world.manager.is_large(0) && world.table.entries() == PAGES);
+        assert!((0..PAGES).all(|page| world.age(page) && world.age(page)), "nobody may evict them");
+        world.check();
+        // One that is not wired any more.
+        assert_eq!(world.set_wired(7..8, false), Ok(()));
+        assert!(!world.manager.is_large(0) && world.table.entries() == PAGES);
+        world.check();
+        for _ in 0..2 {
+            assert_eq!(world.set_wired(7..8, true), Ok(()));
+            assert_eq!(world.set_wired(7..8, false), Ok(()));
+        }
+        assert_eq!(world.set_wired(0..PAGES, true), Ok(()));
+        assert!((0..PAGES).all(|page| world.table.access(page, false).is_some()));
+        world.check();
+        assert_eq!(world.set_wired(0..BLOCKS * PAGES, false), Ok(()));
+        assert!((0..PAGES).all(|page| !world.manager.mapping(page).unwrap().is_wired()));
+        world.check();
+        assert_eq!(world.set_wired(PAGES..usize::MAX, true), Ok(()), "no page is there");
+    }
+
+    a_large_block_is_wired_and_unwired_as_a_unit(world) {
+        world.fill(0..PAGES);
+        assert_eq!(world.set_wired(0..PAGES, true), Ok(()));
+        assert!(world.manager.is_large(0));
+        assert!((0..PAGES).all(|page| world.table.access(page, true).is_some()));
+        let calls = world.table.calls;
+        assert_eq!(world.set_wired(0..PAGES, false), Ok(()));
+        assert_eq!(world.table.calls, calls, "no entry says it");
+        assert_eq!(world.manager.counts().demotions, 0);
+        let first = page_of_block(PAGES).wired(true);
+        world.table.flat.extend((PAGES..2 * PAGES).zip(0..).map(|(page, index)| (page, first.plus(index))));
+        assert!(world.manager.enter_block(&mut world.table, 1, first));
+        world.table.mapped[1] = PAGES;
+        assert!((PAGES..2 * PAGES).all(|page| world.table.access(page, true).is_some()));
+        world.check();
+        world.remove(PAGES + 5..PAGES + 6);
+        assert_eq!(world.touch(PAGES + 5, false), Ok(false));
+        assert!(world.table.access(PAGES + 6, false).is_some());
+        world.check();
+        world.remove(0..usize::MAX);
+        assert_eq!(world.table.entries(), 0, "wired pages go as others");
+    }
+
+    what_was_stored_into_is_known(world) {
+        world.fill(0..3);
+        assert_eq!(world.marks(3), None);
+        assert_eq!(world.touch(1, true), Ok(true));
+        assert_eq!(world.touch(2, false), Ok(true));
+        assert_eq!([0, 1, 2].map(|page| world.marks(page).unwrap().changed), [false, true, false]);
+        assert_eq!([0, 1, 2, 3].map(|page| world.clear_changed(page)), [false, true, false, false]);
+        assert!(!world.marks(1).unwrap().changed);
+        assert_eq!(world.touch(1, true), Ok(true));
+        assert!(world.marks(1).unwrap().changed && world.marks(2).unwrap().referenced);
+        world.fill(3..PAGES);
+        assert!(world.manager.is_large(0));
+        assert!(world.marks(2).unwrap().changed, "what could be stored into counts");
+        assert!(world.clear_changed(2) && !world.manager.is_large(0));
+        assert!(!world.marks(2).unwrap().changed && world.marks(3).unwrap().changed);
+        assert!(!world.clear_changed(2), "nobody has stored into it since");
+        assert_eq!(world.touch(2, true), Ok(true));
+        assert!(world.clear_changed(2));
+        assert!((0..PAGES).filter(|page| world.clear_changed(*page)).count() >= PAGES - 3);
+        assert_eq!((0..PAGES).filter(|page| world.clear_changed(*page)).count(), 0);
+        world.check();
+        world.remove(0..PAGES);
+    }
+
+    what_cannot_be_stored_into_is_not_changed(world) {
+        world.fill(0..1);
+        assert_eq!(world.touch(0, true), Ok(true));
+        for page in PAGES..2 * PAGES {
+            assert_eq!(world.enter(page, Mapping::new(page_of_block(page).real(), READ)), Ok(()));
+        }
+        let page = PAGES + 5;
+        assert!(world.manager.is_large(page));
+        assert_eq!(world.touch(page, false), Ok(true));
+        assert!((PAGES..2 * PAGES).all(|page| !world.marks(page).unwrap().changed));
+        assert!(!world.clear_changed(page) && world.marks(page).unwrap().referenced);
+    }
+
+    the_last_page_of_a_block_keeps_what_it_was(world) {
+        world.fill(0..PAGES);
+        assert_eq!(world.touch(5, true), Ok(true));
+        world.remove(0..5);
+        world.remove(6..PAGES);
+        assert_eq!(world.protect(5..6, READ), Ok(()));
+        assert!(world.marks(5).unwrap().changed);
+        assert_eq!(world.set_wired(5..6, true), Ok(()));
+        assert!(world.marks(5).unwrap().changed);
+        world.remove(5..6);
+        assert_eq!(world.enter(5, Mapping::new(page_of_block(5).real(), READ)), Ok(()));
+        assert!(!world.marks(5).unwrap().changed, "another page");
+    }
+
+    a_block_that_is_not_there_is_refused(world) {
+        for number in [BLOCKS, usize::MAX / PAGES, usize::MAX] {
+            assert!(!world.manager.enter_block(&mut world.table, number, page_of_block(0)));
+        }
+    }
+
+    a_page_whose_entry_went_gets_it_again(world) {
+        world.fill(0..4);
+        assert_eq!(world.set_wired(2..3, true), Ok(()));
+        assert_eq!(world.touch(1, true), Ok(true));
+        assert_eq!([1, 2, 3, 4].map(|page| world.evict(page)), [true, false, true, false]);
+        assert!(!world.evict(1) && world.table.access(1, false).is_none());
+        assert!(world.marks(1).unwrap().changed);
+        assert_eq!(world.touch(1, false), Ok(true));
+        assert_eq!(world.set_wired(2..3, false), Ok(()));
+        assert_eq!(world.touch(3, false), Ok(true));
+        world.fill(4..PAGES);
+        assert_eq!(world.touch(9, false), Ok(true));
+        assert!(world.manager.is_large(9));
+        world.evict(9);
+        world.check();
+        assert_eq!(world.protect(10..11, READ), Ok(()));
+        assert!(!world.manager.is_large(9), "its entries go with the large page's");
+        assert_eq!(world.touch(9, true), Ok(true));
+        world.check();
+    }
+
+    a_frame_goes_wherever_it_is_shown(world) {
+        world.fill(0..PAGES);
+        let frame = page_of_block(9).real();
+        for page in [PAGES + 2, PAGES + 9, PAGES + 40] {
+            assert_eq!(world.enter(page, Mapping::new(frame, READ)), Ok(()));
+        }
+        assert_eq!(world.enter(PAGES + 3, page_of_block(PAGES)), Ok(()));
+        assert_eq!(world.manager.showing(frame, 10), Some(PAGES + 2));
+        assert_eq!(world.manager.showing(frame, PAGES + 41), None);
+        assert_eq!(world.manager.showing(frame, usize::MAX), None);
+        assert_eq!(world.manager.showing(MEMORY - 0x1000, 0), None);
+        world.remove_frame(frame);
+        assert!(!world.manager.is_large(0));
+        assert_eq!(world.touch(9, false), Ok(false));
+        world.check();
+        world.remove_frame(frame);
+    }
+
     what_is_wrong_is_refused(world) {
         let mapping = page_of_block(0);
         assert_eq!(world.enter(BLOCKS * PAGES, mapping), Err(Refusal::OutOfSpace));
@@ -604,6 +962,53 @@ fn the_side_of_the_table_does_not_matter() {
     assert!(full > 0 && world.manager.is_large(0), "{full} pages had no place");
 }
 
+/// In one pair of groups, which 16 pages fill.
+#[test]
+fn a_page_without_room_is_wired_once_there_is() {
+    let mut world = World::new(Box::new(Few::new(true)), 2);
+    world.fill(0..16);
+    assert_eq!(world.enter(16, page_of_block(16)), Err(Refusal::TableFull));
+    for _ in 0..2 {
+        assert_eq!(world.set_wired(16..17, true), Err(Refusal::TableFull));
+    }
+    assert!(world.evict(0));
+    assert_eq!(world.set_wired(16..17, true), Ok(()));
+    assert!(world.table.access(16, false).is_some() && !world.evict(16));
+}
+
+/// A table with room for half of a block.
+#[test]
+fn wired_pages_keep_their_entries_where_others_have_no_room() {
+    let mut world = World::new(Box::new(Few::new(true)), 256);
+    world.fill(0..1);
+    world.remove(0..1);
+    let first = page_of_block(0).wired(true);
+    world.table.flat.extend((0..PAGES).map(|page| (page, first.plus(page))));
+    assert!(!world.manager.enter_block(&mut world.table, 0, first), "half of it has no room");
+    assert_eq!(world.table.entries(), 0);
+    world.table.flat.clear();
+    world.table.touched.clear();
+    let mut wired = Vec::new();
+    for page in (0..PAGES).rev() {
+        match world.enter(page, page_of_block(page).wired(true)) {
+            Ok(()) => wired.push(page),
+            refused => assert_eq!(refused, Err(Refusal::TableFull)),
+        }
+    }
+    assert!(world.manager.is_large(0) && wired.len() > PAGES / 3, "{}", wired.len());
+    assert_eq!(world.protect(0..PAGES, READ), Ok(()));
+    assert!(wired.iter().all(|page| world.table.access(*page, false).is_some()));
+    assert_eq!(world.protect(3..4, READ_WRITE), Ok(()));
+    assert!(!world.manager.is_large(0));
+    assert!(wired.iter().all(|page| world.table.access(*page, false).is_some()));
+    world.check();
+    // All of a large block that is wired afterwards.
+    let mut world = World::new(Box::new(Few::new(true)), 256);
+    assert!(world.enter_block(1, READ));
+    assert_eq!(world.set_wired(PAGES..2 * PAGES, true), Err(Refusal::TableFull));
+    assert!(world.table.entries() > PAGES / 3);
+}
+
 #[test]
 fn pages_without_room_for_a_record_are_refused() {
     let mut world = ours();
@@ -644,6 +1049,10 @@ enum Step {
     Remove(usize, usize),
     RemoveBlock(usize),
     EnterBlock(usize, bool),
+    Wire(usize, usize, bool),
+    Launder(usize, usize),
+    RemoveFrame(usize),
+    Evict(usize, usize),
     Touch(usize, usize, bool),
 }
 
@@ -660,6 +1069,10 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => (page(), count()).prop_map(|(page, count)| Step::Remove(page, count)),
         1 => block().prop_map(Step::RemoveBlock),
         1 => (block(), any::<bool>()).prop_map(|(block, writes)| Step::EnterBlock(block, writes)),
+        2 => (page(), count(), any::<bool>()).prop_map(|(page, count, wired)| Step::Wire(page, count, wired)),
+        2 => (page(), count()).prop_map(|(page, count)| Step::Launder(page, count)),
+        1 => page().prop_map(Step::RemoveFrame),
+        2 => (page(), count()).prop_map(|(page, count)| Step::Evict(page, count)),
         4 => (page(), count(), any::<bool>()).prop_map(|(page, count, stores)| Step::Touch(page, count, stores)),
     ];
     proptest::collection::vec(step, 1..40)
@@ -670,6 +1083,7 @@ fn rights(writes: bool) -> u64 {
 }
 
 fn run(world: &mut World<impl Manager>, steps: &[Step]) {
+    world.table.random = Some(1);
     for step in steps {
         let clip = |page: usize, count: usize| page..(page + count).min(BLOCKS * PAGES);
         match *step {
@@ -695,6 +1109,25 @@ fn run(world: &mut World<impl Manager>, steps: &[Step]) {
             Step::RemoveBlock(block) => world.remove(block * PAGES..(block + 1) * PAGES),
             Step::EnterBlock(block, writes) => {
                 world.enter_block(block, rights(writes));
+            }
+            Step::Wire(page, count, wired) => {
+                let _ = world.set_wired(clip(page, count), wired);
+            }
+            Step::Launder(page, count) => {
+                for page in clip(page, count) {
+                    world.clear_changed(page);
+                    world.marks(page);
+                }
+            }
+            Step::Evict(page, count) => {
+                for page in clip(page, count) {
+                    world.evict(page);
+                }
+            }
+            Step::RemoveFrame(page) => {
+                if let Some(mapping) = world.manager.mapping(page) {
+                    world.remove_frame(mapping.real());
+                }
             }
             Step::Touch(page, count, stores) => {
                 for page in clip(page, count) {

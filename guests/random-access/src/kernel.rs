@@ -28,11 +28,28 @@ static KERNEL: Mutex<Kernel> = Mutex::new(Kernel {
     pages: 0,
     memory: Reservations::none(),
     touched: 0,
+    wired: 0,
     faults: 0,
+    missed: 0,
     refused: 0,
+    evicted: 0,
 });
-static OURS: Mutex<Ours<BLOCKS, 1>> = Mutex::new(Ours::new(false));
+/// One block may have wired pages and others, and another a page that is read-only for a moment.
+static OURS: Mutex<Ours<BLOCKS, 2>> = Mutex::new(Ours::new(false));
 static FAITHFUL: Mutex<Faithful<BLOCKS_OF_FAITHFUL, true>> = Mutex::new(Faithful::new(true));
+
+/// What the kernel's manager answers.
+macro_rules! ask {
+    ($kernel:ident, |$manager:ident| $question:expr) => {
+        if $kernel.is_faithful {
+            let $manager = &mut *FAITHFUL.lock();
+            $question
+        } else {
+            let $manager = &mut *OURS.lock();
+            $question
+        }
+    };
+}
 
 struct Kernel {
     is_faithful: bool,
@@ -41,10 +58,16 @@ struct Kernel {
     memory: Reservations<BLOCKS>,
     /// Pages that were touched.
     touched: u64,
+    /// Pages at the table's beginning that were wired.
+    wired: usize,
     /// Storage interrupts.
     faults: u64,
+    /// Those in wired pages that lacked their entry.
+    missed: u64,
     /// Stores into pages that may not be stored into.
     refused: u64,
+    /// Entries that had to make room for others.
+    evicted: usize,
 }
 
 /// The table in which its pages are.
@@ -101,12 +124,45 @@ fn data_storage(frame: &mut rt::Frame) {
     let mut kernel = KERNEL.lock();
     kernel.faults += 1;
     let page = page_of(address, frame, &kernel);
-    let served = if kernel.is_faithful {
-        serve(&mut *FAITHFUL.lock(), &mut kernel, page, cause)
-    } else {
-        serve(&mut *OURS.lock(), &mut kernel, page, cause)
-    };
-    served.unwrap_or_else(|refusal| panic!("page {page}, DSISR {cause:#x}: {refusal:?}"));
+    if cause & storage::PROTECTION != 0 {
+        kernel.refused += 1;
+    } else if page < kernel.wired {
+        kernel.missed += 1;
+    }
+    let kernel = &mut *kernel;
+    ask!(kernel, |manager| with_room(manager, kernel, page, |manager, kernel| {
+        serve(manager, kernel, page, cause)
+    }));
+}
+
+/// Does what a page needs an entry for, while entries of others go where there is no room.
+fn with_room<M: Manager>(
+    manager: &mut M,
+    kernel: &mut Kernel,
+    page: usize,
+    mut work: impl FnMut(&mut M, &mut Kernel) -> Result<(), Refusal>,
+) {
+    loop {
+        match work(manager, kernel) {
+            Ok(()) => break,
+            Err(Refusal::TableFull) if make_room(manager, kernel, page) => (),
+            Err(refusal) => panic!("page {page}: {refusal:?}"),
+        }
+    }
+}
+
+/// Takes an entry out of one of the groups of a page: whether there was one that may go. Those pages share a group
+/// whose numbers differ from the page's, or from its complement, by a multiple of the number of groups.
+fn make_room(manager: &mut impl Manager, kernel: &mut Kernel, page: usize) -> bool {
+    let groups = rt::hash::groups() as usize;
+    let others =
+        || [page, !page].into_iter().flat_map(|base| (base % groups..kernel.pages).step_by(groups));
+    let first = kernel.evicted % others().count().max(1);
+    let mut victims = others().skip(first).chain(others().take(first));
+    let is_done =
+        victims.any(|victim| victim != page && manager.evict(&mut { PAGE_TABLE }, victim));
+    kernel.evicted += usize::from(is_done);
+    is_done
 }
 
 fn serve(
@@ -117,7 +173,6 @@ fn serve(
 ) -> Result<(), Refusal> {
     let table = &mut { PAGE_TABLE };
     if cause & storage::PROTECTION != 0 {
-        kernel.refused += 1;
         manager.protect(table, page..page + 1, READ_WRITE)?;
     }
     if manager.fault(table, page)? {
@@ -128,17 +183,72 @@ fn serve(
     manager.enter(table, page, Mapping::new(real, READ_WRITE), is_full)
 }
 
+/// The page of the table with this word.
+fn page_with(word: *const u64) -> usize {
+    ((word as u64 - TABLE) >> PAGE_LOG2) as usize
+}
+
 /// Makes the page of a word of the table read-only; the fault of the next store allows it again.
 pub(crate) fn forbid_stores(word: *const u64) {
-    let kernel = KERNEL.lock();
-    let page = ((word as u64 - TABLE) >> PAGE_LOG2) as usize;
+    let (kernel, page) = (KERNEL.lock(), page_with(word));
     let pages = page..page + 1;
-    let done = if kernel.is_faithful {
-        FAITHFUL.lock().protect(&mut { PAGE_TABLE }, pages, READ)
-    } else {
-        OURS.lock().protect(&mut { PAGE_TABLE }, pages, READ)
-    };
-    done.unwrap_or_else(|refusal| panic!("page {page}: {refusal:?}"));
+    let done = ask!(kernel, |manager| manager.protect(&mut { PAGE_TABLE }, pages, READ));
+    // Where there is no room for its entry, the next access makes it.
+    assert!(matches!(done, Ok(()) | Err(Refusal::TableFull)), "page {page}: {done:?}");
+}
+
+/// Wires so many pages at the table's beginning.
+pub(crate) fn wire(pages: usize) {
+    let mut kernel = KERNEL.lock();
+    assert!(pages <= kernel.pages, "wired={pages}: at most {} were expected", kernel.pages);
+    let kernel = &mut *kernel;
+    ask!(kernel, |manager| {
+        let done = manager.set_wired(&mut { PAGE_TABLE }, 0..pages, true);
+        if done == Err(Refusal::TableFull) {
+            (0..pages).for_each(|page| {
+                with_room(manager, kernel, page, |manager, _| {
+                    manager.set_wired(&mut { PAGE_TABLE }, page..page + 1, true)
+                });
+            });
+        } else {
+            done.unwrap_or_else(|refusal| panic!("wired={pages}: {refusal:?}"));
+        }
+    });
+    kernel.wired = pages;
+}
+
+/// Accesses to wired pages that found no entry.
+pub(crate) fn missed() -> u64 {
+    KERNEL.lock().missed
+}
+
+/// Forgets that the page of a word was stored into.
+pub(crate) fn launder(word: *const u64) {
+    let (mut kernel, page) = (KERNEL.lock(), page_with(word));
+    let kernel = &mut *kernel;
+    ask!(kernel, |manager| {
+        // Without an entry it would count as changed.
+        with_room(manager, kernel, page, |manager, _| {
+            manager.fault(&mut { PAGE_TABLE }, page).map(drop)
+        });
+        manager.clear_changed(&mut { PAGE_TABLE }, page);
+    });
+}
+
+/// Whether the page of a word was stored into since, as far as anybody knows.
+pub(crate) fn is_changed(word: *const u64) -> bool {
+    let (kernel, page) = (KERNEL.lock(), page_with(word));
+    let marks = ask!(kernel, |manager| manager.marks(&mut { PAGE_TABLE }, page));
+    marks.is_some_and(|marks| marks.changed)
+}
+
+/// Whether the page of a word is the one that its frame leads to.
+pub(crate) fn is_found_by_its_frame(word: *const u64) -> bool {
+    let (kernel, page) = (KERNEL.lock(), page_with(word));
+    ask!(kernel, |manager| {
+        let mapping = manager.mapping(page);
+        mapping.is_some_and(|mapping| manager.showing(mapping.real(), 0) == Some(page))
+    })
 }
 
 /// How many stores were refused so far.
@@ -155,7 +265,7 @@ pub(crate) fn faults() -> u64 {
 /// Prints what the manager has done.
 pub(crate) fn print_counts(flips: usize) {
     let kernel = KERNEL.lock();
-    let counts = if kernel.is_faithful { FAITHFUL.lock().counts() } else { OURS.lock().counts() };
+    let counts = ask!(kernel, |manager| manager.counts());
     rt::println!(
         "random-access: {} pages touched, {flips} made read-only, {} promotions, {} demotions, {} failed attempts",
         kernel.touched,
@@ -163,4 +273,7 @@ pub(crate) fn print_counts(flips: usize) {
         counts.demotions,
         counts.failures.total()
     );
+    if kernel.evicted > 0 {
+        rt::println!("random-access: entries made room for others");
+    }
 }

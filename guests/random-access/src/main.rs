@@ -12,6 +12,8 @@
 //! | `naps=N` | so many sleeps of 20 ms in front of the updates; 0 without it |
 //! | `memory=N` | MiB that a kernel of its own uses; all in front of firmware without it |
 //! | `flips=N` | then so many times: a page is made read-only, and stored into; 0 without it |
+//! | `wired=N` | so many pages at the table's beginning are wired in front of the updates; 0 without it |
+//! | `laundry=N` | so many times, in front of the flips: a page is said to be clean, loaded from, and stored into; 0 without it |
 //! | `readers=N` | so many vCPUs read pages with even numbers meanwhile, and only others flip, each behind a nap; 0 without it |
 //!
 //! Region 2 is the first store into each word, with the faults. The program makes the updates twice, which gives each
@@ -22,6 +24,7 @@
 //! | argument | what it does |
 //! |---|---|
 //! | `page_table=N` | MiB of the page table, a power of two; without it a 128th of the kernel's memory |
+//! | `page_table_kib=N` | the same in KiB, from 256; where its groups are full, entries make room for others |
 //! | `pages=N` | maps the table beforehand, beyond the machine's first GiB, in pages of so many KiB: 4, 64 or 16384. Of the others only `table`, here to 4096, `updates`, `warm` and `seed` count then, and region 2 is not there |
 //! | `threads=N` | with that, on how many hardware threads, which share the streams: a power of two; 1 without it |
 
@@ -36,6 +39,7 @@ mod readers;
 
 #[cfg(target_os = "none")]
 mod payload {
+    use core::sync::atomic::AtomicU64;
     use core::sync::atomic::Ordering::Relaxed;
 
     use arch::marker::{Mark, Region};
@@ -128,6 +132,10 @@ mod payload {
         }
         rt::mark!(Mark::End(FIRST_TOUCH));
         rt::take_naps(&partition);
+        let [wired, laundry] = ["wired", "laundry"].map(|name| partition.number(name, 0usize));
+        if wired > 0 {
+            kernel::wire(wired);
+        }
         let [rounds, warm_rounds] = [updates, warm].map(|number| number / STREAMS as u64);
         let mut numbers = start(table.len(), seed);
         rt::mark!(Mark::Begin(WARM_UP));
@@ -143,6 +151,9 @@ mod payload {
 
         let flips = partition.number("flips", 0usize);
         let table = rt::share(table);
+        let not_known = launder(table, laundry);
+        #[cfg(feature = "bare")]
+        assert!(partition.number("readers", 0u64) == 0, "readers: only a partition has them");
         #[cfg(not(feature = "bare"))]
         let readers = Readers::start(&partition, table);
         for flip in 0..flips {
@@ -168,6 +179,28 @@ mod payload {
             "random-access: {name}, {mib} MiB, {updates} updates change {changed} words, {wrong} wrong at the end"
         );
         kernel::print_counts(flips);
+        if wired + laundry > 0 {
+            rt::println!(
+                "random-access: {wired} pages wired, {} missed, {laundry} laundered, {not_known} wrong",
+                kernel::missed()
+            );
+        }
+    }
+
+    /// Says of so many pages that they are clean: how many are not known to be so until something is stored into them,
+    /// and changed then, and to show their frame.
+    fn launder(table: &[AtomicU64], times: usize) -> usize {
+        let is_known = |time: &usize| {
+            let word = &table[time * 0x1234_5677 % table.len()];
+            kernel::launder(word.as_ptr());
+            let was_clean = !kernel::is_changed(word.as_ptr());
+            let value = word.load(Relaxed);
+            let is_clean = !kernel::is_changed(word.as_ptr());
+            word.store(value, Relaxed);
+            let is_changed = kernel::is_changed(word.as_ptr());
+            was_clean && is_clean && is_changed && kernel::is_found_by_its_frame(word.as_ptr())
+        };
+        times - (0..times).filter(is_known).count()
     }
 }
 

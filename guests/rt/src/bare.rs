@@ -2,6 +2,7 @@
 
 use core::arch::global_asm;
 
+use arch::hash::TABLE_MAXIMUM_LOG2;
 use arch::opal::{reinit, status, token};
 use arch::processor::Processor;
 use arch::registers::msr;
@@ -47,11 +48,22 @@ extern "C" fn rt_start(tree: *const u8, base: u64, entry: u64) -> ! {
     let tree = unsafe { Fdt::from_raw_unchecked(tree) };
     let partition = Partition::new(tree);
     let memory_bytes = partition.memory_bytes();
-    let bytes_log2 = match partition.number("page_table", 0u64) {
-        0 => table_log2(memory_bytes),
-        mib => {
-            assert!(mib.is_power_of_two(), "page_table={mib}: a power of two was expected");
+    let [mib, kib] = ["page_table", "page_table_kib"].map(|name| partition.number(name, 0u64));
+    let bytes_log2 = match (mib, kib) {
+        (0, 0) => table_log2(memory_bytes),
+        (mib, 0) => {
+            let is_right = mib.is_power_of_two() && 20 + mib.ilog2() <= TABLE_MAXIMUM_LOG2;
+            assert!(is_right, "page_table={mib}: a power of two was expected");
             20 + mib.ilog2()
+        }
+        (mib, kib) => {
+            let is_possible = |log2| (LEAST_LOG2..=TABLE_MAXIMUM_LOG2).contains(&log2);
+            assert!(
+                mib == 0 && kib.is_power_of_two() && is_possible(10 + kib.ilog2()),
+                "page_table_kib={kib}: a power of two from {} was expected, without page_table",
+                1 << (LEAST_LOG2 - 10)
+            );
+            10 + kib.ilog2()
         }
     };
     let place = memory_bytes.saturating_sub(1 << bytes_log2) >> bytes_log2 << bytes_log2;
@@ -67,9 +79,11 @@ extern "C" fn rt_start(tree: *const u8, base: u64, entry: u64) -> ! {
     opal::power_off()
 }
 
+/// log2 of the bytes of the smallest table that the architecture has.
+const LEAST_LOG2: u32 = 18;
+
 /// log2 of the bytes of the table for so much memory, as the hypervisor gives a partition one: a 128th.
 fn table_log2(memory_bytes: u64) -> u32 {
-    const LEAST_LOG2: u32 = 18;
     (memory_bytes >> 7).next_power_of_two().ilog2().max(LEAST_LOG2)
 }
 

@@ -17,8 +17,8 @@ use crate::table::enter as put;
 /// log2 of the partition's table, or 0 if it has none.
 static TABLE_LOG2: AtomicU32 = AtomicU32::new(0);
 
-/// The virtual segment. The virtual real mode area has another.
-const VSID: u64 = 0x12_3456;
+/// The payload's virtual segment. The virtual real mode area has another.
+pub const VSID: u64 = 0x12_3456;
 const SEGMENT_LOG2: u32 = 40;
 /// Pages of 64 KiB, in segments with that base page size.
 const PAGE_LOG2: u32 = 16;
@@ -39,6 +39,12 @@ pub(crate) fn use_table(log2: u32) {
 #[must_use]
 pub fn is_used() -> bool {
     TABLE_LOG2.load(Ordering::Relaxed) != 0
+}
+
+/// How many groups the table has, a power of two.
+#[must_use]
+pub fn groups() -> u64 {
+    1 << (TABLE_LOG2.load(Ordering::Relaxed) - GROUP_LOG2)
 }
 
 /// A virtual segment of 1 TiB, and what is done with its entries in the table.

@@ -1,9 +1,11 @@
 //! A hashed page table of the kernel's own, where it runs bare.
 //!
-//! Callers write entries in ISA 2.07's form, as they do for H_ENTER; POWER9's is another. One hardware thread of the
-//! kernel changes entries, by nobody's leave, so that these have no locks. Broadcast invalidations are as the
-//! architecture wants them: what the errata of some POWER9s ask for besides (`docs/facts/power9-translation.md#errata`)
-//! concerns other hardware threads, and is not done.
+//! Callers write entries in ISA 2.07's form, as they do for H_ENTER; POWER9's is another. Several hardware threads may
+//! enter entries at a time: a slot is locked from when it is chosen until its entry is valid, and from when that is
+//! invalid until nobody has a translation by it. An entry is taken out by the thread that entered it. Broadcast
+//! invalidations are as the architecture wants them, and the last one is repeated where a processor may do it before
+//! earlier stores (`docs/facts/power9-translation.md#errata`). The other erratum is of threads that change PIDR or
+//! LPIDR, which these do once.
 
 use core::arch::asm;
 use core::cell::UnsafeCell;
@@ -33,6 +35,8 @@ static USERS: AtomicU64 = AtomicU64::new(0);
 static BASE: AtomicU64 = AtomicU64::new(0);
 /// Its entries are in ISA 3.0's form.
 static IS_V3: AtomicBool = AtomicBool::new(false);
+/// The processor may do an invalidation before its thread's earlier stores.
+static OVERTAKES_STORES: AtomicBool = AtomicBool::new(true);
 
 macro_rules! write_register {
     ($number:literal, $value:expr) => {
@@ -46,17 +50,25 @@ macro_rules! write_register {
 /// # Panics
 /// If it is none of ours.
 pub(crate) fn processor() -> Processor {
+    let version = version();
+    Processor::from_pvr(version).unwrap_or_else(|| panic!("processor version {version:#x}"))
+}
+
+/// PVR.
+fn version() -> u32 {
     let version: u64;
     // SAFETY: reads a register.
     unsafe { asm!("mfspr {}, 287", out(reg) version, options(nomem, nostack)) };
-    Processor::from_pvr(version as u32).unwrap_or_else(|| panic!("processor version {version:#x}"))
+    version as u32
 }
 
 /// Makes an empty table of 2^`bytes_log2` bytes at the real address `base`, a multiple of that, and gives it to the
 /// processor, whose translation is off.
 pub(crate) fn begin(base: u64, bytes_log2: u32) {
     BASE.store(base, Ordering::Relaxed);
-    IS_V3.store(processor().facts().hashed_entry == EntryForm::V3, Ordering::Relaxed);
+    let facts = processor().facts();
+    IS_V3.store(facts.hashed_entry == EntryForm::V3, Ordering::Relaxed);
+    OVERTAKES_STORES.store(facts.overtakes_stores(version()), Ordering::Relaxed);
     (0..1 << (bytes_log2 - 3)).for_each(|index| store(base + 8 * index, 0));
     let table = Table { base: RealAddress(base), bytes_log2 }.to_doubleword(12);
     store(PARTITIONS.0.get().expose_provenance() as u64, table);
@@ -151,11 +163,14 @@ fn in_form(entry: [u64; 2]) -> [u64; 2] {
     EntryForm::V3.with_segment_size([first, second], size)
 }
 
+/// An entry is on its way into this slot, or out of it: one of the bits of a first doubleword that the architecture
+/// leaves to software.
+const LOCK: u64 = 0x40;
+
 /// Puts an entry, valid, into a free slot of the group whose first slot is `group`: the slot, or `None` if there is
 /// none.
 pub(crate) fn enter(group: u64, entry: [u64; 2]) -> Option<u64> {
-    let slots = group..group + GROUP_ENTRIES as u64;
-    let slot = slots.into_iter().find(|slot| load(place(*slot)) & first::V == 0)?;
+    let slot = (group..group + GROUP_ENTRIES as u64).find(|slot| lock(*slot))?;
     let [first, second] = in_form(entry);
     store(place(slot) + 8, second);
     // SAFETY: a barrier: who finds the entry valid finds all of it.
@@ -166,8 +181,21 @@ pub(crate) fn enter(group: u64, entry: [u64; 2]) -> Option<u64> {
     Some(slot)
 }
 
+/// Locks a slot if it is free: whether it was, and nobody else has locked it meanwhile.
+fn lock(slot: u64) -> bool {
+    let found = load(place(slot));
+    if found & (first::V | LOCK) != 0 {
+        return false;
+    }
+    // SAFETY: a doubleword of the table, to which no reference exists; who else stores into it while it is free does so
+    // by an atomic exchange.
+    let word = unsafe { AtomicU64::from_ptr(place(slot) as *mut u64) };
+    let [found, locked] = [found, LOCK].map(u64::to_be);
+    word.compare_exchange(found, locked, Ordering::Acquire, Ordering::Relaxed).is_ok()
+}
+
 /// Makes the entry in a slot invalid, whose first doubleword is `first` but for its low bits. Translations by it may be
-/// in use until [`forget`].
+/// in use until [`forget`], and the slot is free behind [`free`].
 ///
 /// # Panics
 /// If another entry is there.
@@ -179,26 +207,50 @@ pub fn invalidate(slot: u64, first: u64) {
         found & first::V != 0 && (found ^ wanted) & !LOW == 0,
         "slot {slot:#x} has {found:#x}, not {wanted:#x}"
     );
-    store(place(slot), 0);
+    store(place(slot), LOCK);
 }
 
-/// The second doubleword in a slot. R and C are the last ones once [`forget`] is done.
+/// Frees a slot whose entry was made invalid and [forgotten](forget): the second doubleword, with the last R and C.
+#[must_use]
+pub fn free(slot: u64) -> u64 {
+    let second: u64;
+    // SAFETY: doublewords of the table, to which no reference exists. What is stored, 0, hangs on what is loaded, so
+    // that who finds the slot free stores behind the load.
+    unsafe {
+        asm!(
+            "ld {second}, 8({place})",
+            "xor {zero}, {second}, {second}",
+            "std {zero}, 0({place})",
+            place = in(reg_nonzero) place(slot),
+            second = out(reg) second,
+            zero = out(reg) _,
+            options(nostack)
+        );
+    }
+    u64::from_be(second)
+}
+
+/// The second doubleword of the entry in a slot.
 #[must_use]
 pub fn second(slot: u64) -> u64 {
     load(place(slot) + 8)
 }
 
-/// Clears R of the entry in a slot: whether it was set. Translations by it may be in use until [`forget`].
+/// Clears R or C, `mark`, of the entry in a slot: whether it was set. Translations by it may be in use until
+/// [`forget`]. Nothing is stored if it was not, since another thread's access may set it meanwhile.
 #[must_use]
-pub fn clear_referenced(slot: u64) -> bool {
-    const BYTE: u64 = 14;
-    const { assert!(arch::hash::second::R == 1 << 8) };
-    let byte = (place(slot) + BYTE) as *mut u8;
+pub fn clear(slot: u64, mark: u64) -> bool {
+    let byte = mark.ilog2() / 8;
+    let mark = (mark >> (8 * byte)) as u8;
+    let byte = (place(slot) + 15 - u64::from(byte)) as *mut u8;
     // SAFETY: a byte of the table, which only processors change besides, each mark in a byte of its own.
     unsafe {
         let before = byte.read_volatile();
-        byte.write_volatile(before & !1);
-        before & 1 != 0
+        let was_set = before & mark != 0;
+        if was_set {
+            byte.write_volatile(before & !mark);
+        }
+        was_set
     }
 }
 
@@ -240,8 +292,15 @@ fn forget_operands<const WORD: u32>(operands: impl Iterator<Item = u64>) {
     // SAFETY: barriers, and forgetting cached translations changes no translation.
     unsafe {
         asm!("ptesync", options(nostack));
+        let mut last = None;
         for operand in operands {
             asm!(".long {}", const WORD, in("r3") 0, in("r4") operand, options(nostack));
+            last = Some(operand);
+        }
+        if let Some(last) = last
+            && OVERTAKES_STORES.load(Ordering::Relaxed)
+        {
+            asm!("ptesync", ".long {}", const WORD, in("r3") 0, in("r4") last, options(nostack));
         }
         asm!("eieio", "tlbsync", "ptesync", options(nostack));
     }

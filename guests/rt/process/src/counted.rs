@@ -13,8 +13,18 @@ pub struct Traffic {
     pub removed: u64,
     /// How often some were taken out together, or one by itself.
     pub removals: u64,
-    /// Entries whose R was cleared.
+    /// Entries whose R or C was cleared.
     pub cleared: u64,
+}
+
+impl Traffic {
+    /// Adds what was done with another one.
+    pub const fn add(&mut self, other: &Self) {
+        self.entered += other.entered;
+        self.removed += other.removed;
+        self.removals += other.removals;
+        self.cleared += other.cleared;
+    }
 }
 
 /// A table that counts.
@@ -51,5 +61,16 @@ impl Table for Counted<'_> {
     fn clear_referenced(&mut self, entry: Entry) -> bool {
         self.traffic.cleared += 1;
         self.table.clear_referenced(entry)
+    }
+
+    #[inline]
+    fn clear_changed(&mut self, entry: Entry) -> bool {
+        self.traffic.cleared += 1;
+        self.table.clear_changed(entry)
+    }
+
+    #[inline]
+    fn marks(&mut self, entry: Entry) -> Marks {
+        self.table.marks(entry)
     }
 }

@@ -77,4 +77,20 @@ impl Table for Hypercalls {
             _ => UNKNOWN.referenced,
         }
     }
+
+    fn clear_changed(&mut self, entry: Entry) -> bool {
+        let (slot, _) = self.name(entry);
+        match hypercall_outputs(Hypercall::ClearMod as u64, [0, slot, 0, 0]) {
+            (H_SUCCESS, [doubleword, ..]) => marks_of(doubleword).changed,
+            _ => UNKNOWN.changed,
+        }
+    }
+
+    fn marks(&mut self, entry: Entry) -> Marks {
+        let (slot, _) = self.name(entry);
+        match hypercall_outputs(Hypercall::Read as u64, [0, slot, 0, 0]) {
+            (H_SUCCESS, [first, second, _]) if first & first::V != 0 => marks_of(second),
+            _ => UNKNOWN,
+        }
+    }
 }

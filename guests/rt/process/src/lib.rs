@@ -5,6 +5,8 @@
 #![cfg_attr(target_os = "none", no_std)]
 
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+mod arena;
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod counted;
 #[cfg(all(target_arch = "powerpc64", target_os = "none", not(feature = "bare")))]
 mod hypercalls;
@@ -13,6 +15,8 @@ mod native;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 mod user;
 
+#[cfg(all(target_arch = "powerpc64", target_os = "none"))]
+pub use self::arena::Arena;
 #[cfg(all(target_arch = "powerpc64", target_os = "none"))]
 pub use self::counted::{Counted, Traffic};
 #[cfg(all(target_arch = "powerpc64", target_os = "none", not(feature = "bare")))]

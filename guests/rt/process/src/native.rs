@@ -18,7 +18,19 @@ const fn offset(page: usize) -> u64 {
     (page as u64) << PAGE_LOG2
 }
 
+/// R and C as they are in an entry's second doubleword.
+const fn marks_of(word: u64) -> Marks {
+    Marks { referenced: word & second::R != 0, changed: word & second::C != 0 }
+}
+
 impl Native {
+    /// Clears R or C: whether it was set.
+    fn clear(self, entry: Entry, mark: u64) -> bool {
+        let was_set = table::clear(self.slot(entry), mark);
+        table::forget(core::iter::once(self.page(entry)));
+        was_set
+    }
+
     fn slot(self, entry: Entry) -> u64 {
         let Place { is_secondary, slot } = entry.place;
         self.0.group(offset(entry.page), is_secondary) + u64::from(slot)
@@ -46,9 +58,7 @@ impl Table for Native {
         }
         table::forget(entries.iter().map(|entry| self.page(*entry)));
         for (entry, marks) in entries.iter().zip(marks) {
-            let word = table::second(self.slot(*entry));
-            let [referenced, changed] = [second::R, second::C].map(|mark| word & mark != 0);
-            *marks = Marks { referenced, changed };
+            *marks = marks_of(table::free(self.slot(*entry)));
         }
     }
 
@@ -59,8 +69,14 @@ impl Table for Native {
     }
 
     fn clear_referenced(&mut self, entry: Entry) -> bool {
-        let was_set = table::clear_referenced(self.slot(entry));
-        table::forget(core::iter::once(self.page(entry)));
-        was_set
+        self.clear(entry, second::R)
+    }
+
+    fn clear_changed(&mut self, entry: Entry) -> bool {
+        self.clear(entry, second::C)
+    }
+
+    fn marks(&mut self, entry: Entry) -> Marks {
+        marks_of(table::second(self.slot(entry)))
     }
 }
