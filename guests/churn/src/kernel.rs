@@ -11,7 +11,7 @@ use process::{Context, Counted, PageTable, Program, Traffic, Work};
 use rt::hash::Segment;
 use superpages::{Manager, Mapping, PAGE_LOG2, PAGES};
 
-use crate::memory::{BLOCKS, FILE_PAGES, Memory, PROGRAM, SPACES};
+use crate::memory::{BLOCKS, FILE_PAGES, Memory, PROGRAM, SPACES, THREADS};
 
 /// Pages that are loose: the stack, and what is mapped and unmapped.
 pub(crate) const LOOSE: Range<usize> = 2 * PAGES..3 * PAGES;
@@ -57,11 +57,13 @@ impl Exec {
     }
 }
 
-/// All processes, at most one for each address space.
+/// A thread's processes, at most one for each of its address spaces.
 pub(crate) struct Kernel<'a, M: Manager> {
     spaces: &'a mut [M; SPACES],
+    /// The number of the first one, which no other thread's space has.
+    first_space: usize,
     segments: [Segment; SPACES],
-    memory: &'a mut Memory,
+    memory: Memory,
     context: Context,
     /// Whose segment the processor has.
     current: Option<usize>,
@@ -73,14 +75,20 @@ pub(crate) struct Kernel<'a, M: Manager> {
 }
 
 impl<'a, M: Manager> Kernel<'a, M> {
-    pub(crate) fn new(spaces: &'a mut [M; SPACES], memory: &'a mut Memory, exec: Exec) -> Self {
+    pub(crate) fn new(
+        thread: usize,
+        spaces: &'a mut [M; SPACES],
+        memory: Memory,
+        exec: Exec,
+    ) -> Self {
         Self {
             spaces,
+            first_space: thread * SPACES,
             segments: [Segment { vsid: 0, base_log2: PAGE_LOG2 }; SPACES],
             memory,
             context: Context::new(),
             current: None,
-            next_vsid: FIRST_VSID,
+            next_vsid: FIRST_VSID + thread as u64 * VSID_STEP,
             exec,
             traffic: Traffic::default(),
             faults: 0,
@@ -89,7 +97,7 @@ impl<'a, M: Manager> Kernel<'a, M> {
     }
 
     /// A space's manager and table, and what else the kernel has.
-    fn parts(&mut self, space: usize) -> (&mut M, Counted<'_>, &mut Memory) {
+    fn parts(&mut self, space: usize) -> (&mut M, Counted<'_>, Memory) {
         let table = PageTable(self.segments[space]);
         let table = Counted { table, traffic: &mut self.traffic };
         (&mut self.spaces[space], table, self.memory)
@@ -98,7 +106,11 @@ impl<'a, M: Manager> Kernel<'a, M> {
     /// Gives a space another virtual segment.
     fn renew(&mut self, space: usize) {
         self.segments[space].vsid = self.next_vsid;
-        self.next_vsid = (self.next_vsid + VSID_STEP) % (1 << 24);
+        let next = |vsid| (vsid + THREADS as u64 * VSID_STEP) % (1 << 24);
+        self.next_vsid = next(self.next_vsid);
+        if self.next_vsid == rt::hash::VSID {
+            self.next_vsid = next(self.next_vsid);
+        }
         if self.current == Some(space) {
             self.current = None;
         }
@@ -150,6 +162,7 @@ impl<'a, M: Manager> Kernel<'a, M> {
         let page = (address.wrapping_sub(BASE) >> PAGE_LOG2) as usize;
         let pc = self.context.pc;
         let file = self.file();
+        let number = self.first_space + space;
         let (manager, mut table, memory) = self.parts(space);
         let served = match manager.mapping(page) {
             Some(mapping) if is_store && !mapping.is_writable() => {
@@ -163,7 +176,7 @@ impl<'a, M: Manager> Kernel<'a, M> {
                 manager.enter(&mut table, page, mapping, false)
             }
             None if HEAP.contains(&page) => {
-                let (real, is_full) = memory.zeroed(space, page);
+                let (real, is_full) = memory.zeroed(number, page);
                 manager.enter(&mut table, page, Mapping::new(real, READ_WRITE), is_full)
             }
             None => panic!("no page at {address:#x}, accessed at {pc:#x}"),
@@ -196,10 +209,11 @@ impl<'a, M: Manager> Kernel<'a, M> {
     /// The first store into a page since a fork.
     fn copy_on_write(&mut self, space: usize, page: usize, real: u64) {
         let (manager, mut table, memory) = self.parts(space);
-        let done = if memory.is_shared(real) {
+        let done = if Memory::is_shared(real) {
             let mapping = Mapping::new(memory.copied(real), READ_WRITE);
-            manager
-                .remove(&mut table, page..page + 1, |_, before, _| memory.release(before.real()));
+            let mut release = memory.release();
+            manager.remove(&mut table, page..page + 1, |_, before, _| release.add(before.real()));
+            release.end();
             let done = manager.enter(&mut table, page, mapping, false);
             self.copies += 1;
             done
@@ -243,8 +257,8 @@ impl<'a, M: Manager> Kernel<'a, M> {
                 .unwrap_or_else(|refusal| panic!("fork of process {parent}: {refusal:?}"));
             for page in pages {
                 let Some(mapping) = self.spaces[parent].mapping(page) else { continue };
-                let (manager, mut table, memory) = self.parts(child);
-                memory.share(mapping.real());
+                let (manager, mut table, _) = self.parts(child);
+                Memory::share(mapping.real());
                 manager
                     .enter(&mut table, page, mapping, false)
                     .unwrap_or_else(|refusal| panic!("page {page} of a child: {refusal:?}"));
@@ -255,7 +269,9 @@ impl<'a, M: Manager> Kernel<'a, M> {
     /// Takes pages of a process out, and gives their frames back.
     pub(crate) fn unmap(&mut self, space: usize, pages: Range<usize>) {
         let (manager, mut table, memory) = self.parts(space);
-        manager.remove(&mut table, pages, |_, mapping, _| memory.release(mapping.real()));
+        let mut release = memory.release();
+        manager.remove(&mut table, pages, |_, mapping, _| release.add(mapping.real()));
+        release.end();
     }
 
     /// Takes all pages of a process out.

@@ -8,7 +8,8 @@
 //! |---|---|
 //! | `superpages=W` | `ours`, as without it; `ours-off`: its code, that makes none; `faithful`, `off` and `without`: the way of FreeBSD's review D25237, its code with superpages off, and the code without them |
 //! | `exec=W` | `blocks`, as without it: exec enters whole blocks of the file where superpages are on; `pages`: it does not; `apart`: the file is not congruent with its memory |
-//! | `processes=N` | how many; 4 without it |
+//! | `threads=N` | hardware threads, or vCPUs, 1 to 8, each of which has processes of its own, one at a time; 1 without it |
+//! | `processes=N` | how many of each thread; 4 without it |
 //! | `calls=N` | functions that each calls, each in a page of its own, again and again; 256 without it |
 //! | `passes=N` | how often it calls them all; 4 without it |
 //! | `life=W` | `exec`, as without it; `fork`: a process copies the pages that it stores into, and exits |
@@ -19,8 +20,8 @@
 //! | `memory=N` | MiB that a kernel of its own uses; all in front of firmware without it |
 //! | `counts=yes` | also prints how many faults and entries there were, which depends on what the processor's lookaside buffer holds |
 //!
-//! Region 1 is all processes. With two vCPUs the second one stops itself before, so that it has run where nobody says
-//! it has nothing cached.
+//! Region 1 is all processes, from when all threads are ready to when all are through. With one thread and two vCPUs
+//! the second one stops itself before, so that it has run where nobody says it has nothing cached.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
@@ -28,17 +29,22 @@
 mod kernel;
 #[cfg(target_os = "none")]
 mod memory;
+#[cfg(target_os = "none")]
+mod threads;
 
 #[cfg(target_os = "none")]
 mod payload {
+    use core::sync::atomic::{AtomicU64, Ordering};
+
     use arch::marker::{Mark, Region};
-    use process::Work;
+    use process::{Traffic, Work};
     use rt::random::Numbers;
     use spin::Mutex;
     use superpages::{Counts, Faithful, Manager, Ours, PAGE_LOG2, PAGES};
 
     use crate::kernel::{Exec, HEAP, Kernel, LOOSE};
-    use crate::memory::{BLOCKS, FILE_PAGES, Memory, SPACES};
+    use crate::memory::{ARENA, BLOCKS, FILE_PAGES, Memory, SPACES, THREADS};
+    use crate::threads;
 
     rt::main!(churn);
     process::interrupts_of_users!();
@@ -54,15 +60,44 @@ mod payload {
     const MAPPED: u64 = 32;
     const STACK: u64 = 4;
 
+    /// The first thread's address spaces, which the others copy while they are empty.
     type Spaces<M> = Mutex<[M; SPACES]>;
     static OURS: Spaces<Ours<BLOCKS, BLOCKS>> = Mutex::new([const { Ours::new(false) }; SPACES]);
     static FAITHFUL: Spaces<Faithful<BLOCKS, true>> =
         Mutex::new([const { Faithful::new(false) }; SPACES]);
     static WITHOUT: Spaces<Faithful<BLOCKS, false>> =
         Mutex::new([const { Faithful::new(false) }; SPACES]);
-    static MEMORY: Mutex<Memory> = Mutex::new(Memory::none());
+    /// The greatest of them.
+    type Greatest = [Faithful<BLOCKS, true>; SPACES];
+    const _: () = assert!(size_of::<[Ours<BLOCKS, BLOCKS>; SPACES]>() <= size_of::<Greatest>());
 
-    struct Settings {
+    static JOB: Mutex<Option<Job>> = Mutex::new(None);
+    /// What all threads have done.
+    static DONE: Mutex<Done> = Mutex::new(Done::NONE);
+    /// Threads that have come to a point, one after the other.
+    static HAVE_SPACES: AtomicU64 = AtomicU64::new(0);
+    static ARE_READY: AtomicU64 = AtomicU64::new(0);
+    static MAY_BEGIN: AtomicU64 = AtomicU64::new(0);
+    static ARE_THROUGH: AtomicU64 = AtomicU64::new(0);
+
+    /// Waits until so many have come to a point.
+    fn wait_for(point: &AtomicU64, threads: u64) {
+        while point.load(Ordering::Acquire) < threads {
+            core::hint::spin_loop();
+        }
+    }
+
+    fn come_to(point: &AtomicU64) {
+        point.fetch_add(1, Ordering::Release);
+    }
+
+    /// What each thread does.
+    #[derive(Clone, Copy)]
+    struct Job {
+        name: &'static str,
+        exec: Exec,
+        memory: Memory,
+        threads: u64,
         processes: u64,
         calls: u64,
         passes: u64,
@@ -73,9 +108,44 @@ mod payload {
         execs: bool,
     }
 
+    struct Done {
+        wrong: u64,
+        copies: u64,
+        faults: u64,
+        traffic: Traffic,
+        counts: [Counts; THREADS * SPACES],
+    }
+
+    impl Done {
+        const NONE: Self = Self {
+            wrong: 0,
+            copies: 0,
+            faults: 0,
+            traffic: Traffic { entered: 0, removed: 0, removals: 0, cleared: 0 },
+            counts: [Counts::NONE; THREADS * SPACES],
+        };
+    }
+
     fn churn(partition: rt::Partition) {
         assert!(rt::hash::is_used(), "churn needs translation = \"hash\"");
-        let settings = Settings {
+        let threads = partition.number("threads", 1);
+        assert!(
+            (1..=THREADS as u64).contains(&threads),
+            "threads={threads}: a number from 1 to {THREADS} was expected"
+        );
+        threads::prepare(&partition, threads);
+        rt::enable_translation(partition.memory_bytes());
+        rt::take_naps(&partition);
+        let job = Job {
+            name: partition.argument("superpages").unwrap_or("ours"),
+            exec: match partition.argument("exec").unwrap_or("blocks") {
+                "blocks" => Exec::Blocks,
+                "pages" => Exec::Pages,
+                "apart" => Exec::Apart,
+                other => panic!("exec={other}: blocks, pages and apart are known"),
+            },
+            memory: Memory::take::<Greatest>(&partition, threads as usize),
+            threads,
             processes: partition.number("processes", 4),
             calls: partition.number("calls", 256),
             passes: partition.number("passes", 4),
@@ -89,63 +159,69 @@ mod payload {
                 other => panic!("life={other}: exec and fork are known"),
             },
         };
-        let is_in_range = (1..=HEAP.len() as u64).contains(&settings.heap)
-            && (1..=FILE_PAGES as u64).contains(&settings.calls)
-            && settings.processes > 0
-            && settings.passes > 0
-            && settings.spins > 0;
+        let is_in_range = (1..=HEAP.len() as u64).contains(&job.heap)
+            && (1..=FILE_PAGES as u64).contains(&job.calls)
+            && job.processes > 0
+            && job.passes > 0
+            && job.spins > 0;
         assert!(
             is_in_range,
             "heap from 1 to {}, calls from 1 to {FILE_PAGES}, and processes, passes and spins from 1 were expected",
             HEAP.len()
         );
-        let exec = match partition.argument("exec").unwrap_or("blocks") {
-            "blocks" => Exec::Blocks,
-            "pages" => Exec::Pages,
-            "apart" => Exec::Apart,
-            other => panic!("exec={other}: blocks, pages and apart are known"),
-        };
-        #[cfg(not(feature = "bare"))]
-        if partition.vcpus() > 1 {
-            assert_eq!(rt::start_vcpu(1, |_| ()), 0, "start-cpu");
-            while !rt::is_stopped(1) {}
-        }
-        rt::enable_translation(partition.memory_bytes());
-        rt::take_naps(&partition);
+        let promotes = matches!(job.name, "ours" | "faithful");
+        OURS.lock().iter_mut().for_each(|space| space.set_promotes(promotes));
+        FAITHFUL.lock().iter_mut().for_each(|space| space.set_promotes(promotes));
+        *JOB.lock() = Some(job);
+        threads::run(&partition, threads, thread);
+        wait_for(&ARE_THROUGH, threads);
+        rt::mark!(Mark::End(PROCESSES));
+        print(&job, &DONE.lock());
+    }
+
+    /// What the thread with this number does.
+    fn thread(number: u64) {
         rt::set_decrementer(rt::NEVER);
-        let mut memory = MEMORY.lock();
-        memory.take(&partition);
-        let name = partition.argument("superpages").unwrap_or("ours");
-        match name {
-            "ours" | "ours-off" => {
-                let mut spaces = OURS.lock();
-                spaces.iter_mut().for_each(|space| space.set_promotes(name == "ours"));
-                run(name, &mut Kernel::new(&mut spaces, &mut memory, exec), &settings);
-            }
-            "faithful" | "off" => {
-                let mut spaces = FAITHFUL.lock();
-                spaces.iter_mut().for_each(|space| space.set_promotes(name == "faithful"));
-                run(name, &mut Kernel::new(&mut spaces, &mut memory, exec), &settings);
-            }
-            "without" => {
-                run(name, &mut Kernel::new(&mut WITHOUT.lock(), &mut memory, exec), &settings);
-            }
+        let job = JOB.lock().expect("there is a job before there are threads");
+        match job.name {
+            "ours" | "ours-off" => with_spaces(&OURS, number, &job),
+            "faithful" | "off" => with_spaces(&FAITHFUL, number, &job),
+            "without" => with_spaces(&WITHOUT, number, &job),
             other => {
                 panic!("superpages={other}: without, off, faithful, ours-off and ours are known")
             }
         }
     }
 
-    fn run(name: &str, kernel: &mut Kernel<'_, impl Manager>, settings: &Settings) {
-        let mut numbers = Numbers::new(settings.seed);
+    fn with_spaces<M: Manager + Copy>(first: &'static Spaces<M>, number: u64, job: &Job) {
+        if number == 0 {
+            wait_for(&HAVE_SPACES, job.threads - 1);
+            return run(number, &mut first.lock(), job);
+        }
+        let spaces = ARENA.lock().keep(&*first.lock());
+        come_to(&HAVE_SPACES);
+        run(number, spaces, job);
+    }
+
+    fn run<M: Manager>(number: u64, spaces: &mut [M; SPACES], job: &Job) {
+        let thread = number as usize;
+        let kernel = &mut Kernel::new(thread, spaces, job.memory, job.exec);
+        let mut numbers = Numbers::new(job.seed + (number << 32));
         let mut wrong = 0;
         let mut check = |is: u64, expected: u64| wrong += u64::from(is != expected);
         kernel.exec(PARENT);
         kernel.work(PARENT, Work::Store, LOOSE.start, [STACK, PAGE, 1]);
         kernel.work(PARENT, Work::Store, HEAP.start, [PARENT_HEAP, PAGE, 1]);
 
-        rt::mark!(Mark::Begin(PROCESSES));
-        for process in 1..=settings.processes {
+        if number == 0 {
+            wait_for(&ARE_READY, job.threads - 1);
+            rt::mark!(Mark::Begin(PROCESSES));
+            come_to(&MAY_BEGIN);
+        } else {
+            come_to(&ARE_READY);
+            wait_for(&MAY_BEGIN, 1);
+        }
+        for process in 1..=job.processes {
             let family = kernel.work(PARENT, Work::Load, HEAP.start, [PARENT_HEAP, PAGE, 0]);
             check(family, PARENT_HEAP * process);
             let heap = HEAP.start..HEAP.start + PARENT_HEAP as usize;
@@ -153,37 +229,42 @@ mod payload {
             kernel.work(CHILD, Work::Store, HEAP.start, [COPIED, PAGE, 7]);
             let family = kernel.work(CHILD, Work::Load, HEAP.start, [PARENT_HEAP, PAGE, 0]);
             check(family, (PARENT_HEAP - COPIED) * process + COPIED * 7);
-            if settings.execs {
+            if job.execs {
                 kernel.exec(CHILD);
-                child(kernel, settings, process == settings.processes, &mut numbers, &mut check);
+                child(kernel, job, process == job.processes, &mut numbers, &mut check);
             }
             kernel.exit(CHILD);
             kernel.work(PARENT, Work::Store, HEAP.start, [PARENT_HEAP, PAGE, process + 1]);
         }
-        rt::mark!(Mark::End(PROCESSES));
-        print(name, kernel, settings, wrong);
+        let mut done = DONE.lock();
+        done.wrong += wrong;
+        done.copies += kernel.copies;
+        done.faults += kernel.faults;
+        done.traffic.add(&kernel.traffic);
+        done.counts[thread * SPACES..][..SPACES].copy_from_slice(&kernel.counts());
+        come_to(&ARE_THROUGH);
     }
 
     /// What a process does between exec and exit.
     fn child(
         kernel: &mut Kernel<'_, impl Manager>,
-        settings: &Settings,
+        job: &Job,
         is_long: bool,
         numbers: &mut Numbers,
         check: &mut impl FnMut(u64, u64),
     ) {
-        let Settings { calls, passes, .. } = *settings;
+        let Job { calls, passes, .. } = *job;
         kernel.work(CHILD, Work::Store, LOOSE.start, [STACK, PAGE, 1]);
         let apart = FILE_PAGES as u64 / calls;
         let first = numbers.below(apart);
         let page = kernel.file().start + first as usize;
         for _ in 0..passes {
             kernel.work(CHILD, Work::Call, page, [calls, apart * PAGE, 0]);
-            kernel.work(CHILD, Work::Spin, 0, [settings.spins.div_ceil(passes), 0x9E37_79B1, 1]);
+            kernel.work(CHILD, Work::Spin, 0, [job.spins.div_ceil(passes), 0x9E37_79B1, 1]);
         }
         let sum = kernel.work(CHILD, Work::Load, page, [calls, apart * PAGE, 0]);
         check(sum, calls * first + apart * (calls * (calls - 1) / 2));
-        let heap = if is_long { HEAP.len() as u64 } else { settings.heap };
+        let heap = if is_long { HEAP.len() as u64 } else { job.heap };
         let first = HEAP.start + numbers.below(HEAP.len() as u64 - heap + 1) as usize;
         let value = numbers.next();
         kernel.work(CHILD, Work::Store, first, [heap, PAGE, value]);
@@ -194,12 +275,13 @@ mod payload {
         kernel.unmap(CHILD, mapped..mapped + MAPPED as usize);
     }
 
-    fn print(name: &str, kernel: &Kernel<'_, impl Manager>, settings: &Settings, wrong: u64) {
-        let processes = settings.processes;
-        let sum = |of: fn(&Counts) -> u64| kernel.counts().iter().map(of).sum::<u64>();
+    fn print(job: &Job, done: &Done) {
+        let (name, processes) = (job.name, job.threads * job.processes);
+        let sum = |of: fn(&Counts) -> u64| done.counts.iter().map(of).sum::<u64>();
         rt::println!(
-            "churn: {name}, {processes} processes, {} copies, {wrong} wrong",
-            kernel.copies
+            "churn: {name}, {processes} processes, {} copies, {} wrong",
+            done.copies,
+            done.wrong
         );
         rt::println!(
             "churn: {} promotions, {} whole blocks, {} demotions",
@@ -217,17 +299,15 @@ mod payload {
             sum(|counts| counts.failures.waiting),
             sum(|counts| counts.scanned)
         );
-        if !settings.counts {
-            return;
+        if job.counts {
+            rt::println!(
+                "churn: {} faults, {} entries entered, {} taken out by {} removals",
+                done.faults,
+                done.traffic.entered,
+                done.traffic.removed,
+                done.traffic.removals
+            );
         }
-        let traffic = kernel.traffic;
-        rt::println!(
-            "churn: {} faults, {} entries entered, {} taken out by {} removals",
-            kernel.faults,
-            traffic.entered,
-            traffic.removed,
-            traffic.removals
-        );
     }
 }
 

@@ -21,8 +21,19 @@ const TIMEOUT: Duration = Duration::from_secs(300);
 const CHURN: (&str, &str) = ("churn-bare", "processes=1 calls=128 passes=1 spins=100 memory=128");
 const RANDOM_ACCESS: (&str, &str) =
     ("random-access-bare", "table=16 updates=4096 flips=20 memory=48");
+/// The same with pages that are wired, and others that are said to be clean.
+const WIRED: (&str, &str) =
+    ("random-access-bare", "table=16 updates=4096 flips=20 laundry=50 wired=4096 memory=48");
+/// The same where entries have to make room for others.
+const CROWDED: (&str, &str) = (
+    "random-access-bare",
+    "table=64 updates=4096 flips=20 laundry=50 wired=16 memory=96 page_table_kib=256",
+);
 const DATABASE: (&str, &str) =
     ("database-bare", "table=16 queries=1024 updates=50 flush=1 memory=64");
+/// The first one's processes on several threads, as many at a time.
+const CHURN_THREADS: (&str, &str) =
+    ("churn-threads-bare", "threads=4 processes=1 calls=128 passes=1 spins=100 memory=256");
 const PRESSURE: (&str, &str) = ("pressure-bare", "rounds=16 passes=1 disk=5 memory=160");
 
 /// A kernel in one of its ways, with other arguments than its experiment has.
@@ -76,21 +87,35 @@ fn said(system: &System, Transcript { console, exit }: &Transcript) -> Vec<Strin
 /// In each way on one of the processors, and but for one way on QEMU; in the nightly run all on both.
 #[test]
 fn a_kernel_with_a_page_table_of_its_own_finds_the_same_on_both_machines() {
-    const RIGHT: [&str; 4] =
-        [", 8 copies, 0 wrong", ", 0 wrong at the end", " updates, 0 wrong", " rounds, 0 wrong"];
+    const RIGHT: [&str; 5] = [
+        ", 8 copies, 0 wrong",
+        ", 4 processes, 32 copies, 0 wrong",
+        ", 0 wrong at the end",
+        " updates, 0 wrong",
+        " rounds, 0 wrong",
+    ];
     let ways = [
         (CHURN, "off", "0 promotions, 0 whole blocks, 0 demotions"),
         (CHURN, "faithful", "1 promotions, 2 whole blocks, 0 demotions"),
         (CHURN, "ours", "1 promotions, 2 whole blocks, 0 demotions"),
+        (CHURN_THREADS, "ours", "4 promotions, 8 whole blocks, 0 demotions"),
+        (CHURN_THREADS, "faithful", "4 promotions, 8 whole blocks, 0 demotions"),
         (RANDOM_ACCESS, "faithful", " made read-only, 1 promotions, 1 demotions"),
         (RANDOM_ACCESS, "ours", " made read-only, 6 promotions, 5 demotions"),
+        (WIRED, "ours", ": 4096 pages wired, 0 missed, 50 laundered, 0 wrong"),
+        (WIRED, "faithful", ": 4096 pages wired, 0 missed, 50 laundered, 0 wrong"),
+        (CROWDED, "off", ": entries made room for others"),
+        (CROWDED, "faithful", ": 16 pages wired, 0 missed, 50 laundered, 0 wrong"),
         (DATABASE, "faithful", " pages touched, 1 promotions, 0 demotions"),
         (DATABASE, "ours", " pages touched, 1 promotions, 0 demotions"),
         (PRESSURE, "ours", "4 promotions, 2 demotions"),
     ];
     for (index, (payload, way, counts)) in ways.into_iter().enumerate() {
         let power9 = kernel(payload, way);
-        let power8 = on_power8(power9.clone());
+        let mut power8 = on_power8(power9.clone());
+        if payload == CHURN_THREADS {
+            power8.machine = power8.machine.with_topology([1, 1, 4], "topology");
+        }
         for (turn, system) in [power9, power8].into_iter().enumerate() {
             if index % 2 != turn && !is_nightly() {
                 continue;
@@ -157,16 +182,35 @@ fn a_kernel_says_what_is_wrong_with_pages_and_threads() {
     }
 }
 
-/// What firmware leaves of the machine's memory may be too little for what is asked, which the kernel says.
+/// What firmware leaves of the machine's memory may be too little for what is asked, and threads too many, which the
+/// kernel says.
 #[test]
-fn a_kernel_with_too_little_memory_says_so() {
-    let system = kernel((CHURN.0, "memory=64"), "ours");
-    let mut machine = on_simulator::start(&system).unwrap_or_else(|failure| panic!("{failure}"));
-    let exit = on_simulator::run(&mut machine, &mut PageSizes::default(), |_| Ok(()));
-    assert_eq!(exit.unwrap_or_else(|failure| panic!("{failure}")), Exit::PoweredOff);
-    let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
-    let reason = "memory: 5 free blocks of 16 MiB were expected, the partition's memory has 2";
-    assert!(console.contains(reason), "{console}");
+fn a_kernel_says_what_memory_and_threads_it_lacks() {
+    for (arguments, reason) in [
+        (
+            "memory=64",
+            "memory: 5 free blocks of 16 MiB were expected, the partition's memory has 2",
+        ),
+        (
+            "memory=256 threads=8",
+            "memory: 19 free blocks of 16 MiB were expected, the partition's memory has 13",
+        ),
+        ("page_table_kib=128", "page_table_kib=128: a power of two from 256 was expected"),
+        ("page_table=1 page_table_kib=512", "was expected, without page_table"),
+        ("page_table_kib=9223372036854775808", "a power of two from 256 was expected"),
+        ("page_table=9223372036854775808", "page_table=9223372036854775808: a power of two was"),
+        ("threads=9", "threads=9: a number from 1 to 8 was expected"),
+        ("threads=0", "threads=0: a number from 1 to 8 was expected"),
+        ("threads=2", "threads=2: the machine has 1"),
+    ] {
+        let system = kernel((CHURN.0, arguments), "ours");
+        let mut machine =
+            on_simulator::start(&system).unwrap_or_else(|failure| panic!("{failure}"));
+        let exit = on_simulator::run(&mut machine, &mut PageSizes::default(), |_| Ok(()));
+        assert_eq!(exit.unwrap_or_else(|failure| panic!("{failure}")), Exit::PoweredOff);
+        let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
+        assert!(console.contains(reason), "{arguments}: {console}");
+    }
 }
 
 /// The first diff of FreeBSD's review had entries of two sizes for an address while it made a block large or small: the

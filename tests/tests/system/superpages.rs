@@ -210,6 +210,52 @@ fn processes_keep_their_memory_in_pages_of_either_size() {
     }
 }
 
+/// Pages that are wired have their entries whatever happens to their block, and pages that were said to be clean are so
+/// until something is stored into them; under a kernel that makes superpages, and under one that gets them.
+#[test]
+fn wired_pages_are_not_missed_and_clean_ones_are_known() {
+    let arguments = "table=16 updates=4096 flips=20 laundry=50";
+    let text = [
+        "slice_us = 100\n".to_owned(),
+        partition("ours", "64 MiB", &format!("{arguments} wired=4096")),
+        partition("faithful", "64 MiB", &format!("{arguments} wired=100")),
+        partition("off", "64 MiB", &format!("{arguments} wired=100 naps=8")),
+        "superpages = true\n".to_owned(),
+    ];
+    let power9 = system_of(&text.concat());
+    for system in [on_power8(power9.clone()), power9] {
+        let console = console_of(&system);
+        for (name, wired) in [("ours", 4096), ("faithful", 100), ("off", 100)] {
+            no_word_is_wrong(&console, name, &format!("random-access: {name}, 16 MiB"));
+            let expected = format!(
+                "[{name}] random-access: {wired} pages wired, 0 missed, 50 laundered, 0 wrong"
+            );
+            assert!(console.contains(&expected), "{console}");
+        }
+    }
+}
+
+/// The same of a kernel on several vCPUs, each of which has processes of its own, one at a time.
+#[test]
+fn processes_on_several_vcpus_keep_their_memory() {
+    let ways: &[&str] = if is_nightly() { &["off", "faithful", "ours"] } else { &["ours"] };
+    for way in ways {
+        let arguments = "threads=4 processes=1 calls=128 passes=1 spins=100";
+        let text = partition(way, "256 MiB", arguments).replace("random-access", "churn");
+        let text = text.replace("vcpus = 1", "vcpus = 4");
+        let power9 = on_threads(system_of(&text), [1, 2, 2]);
+        let power8 = on_threads(on_power8(system_of(&text)), [1, 1, 4]);
+        for system in [power9, power8] {
+            let console = console_of(&system);
+            let expected = format!("churn: {way}, 4 processes, 32 copies, 0 wrong");
+            assert!(console.contains(&expected), "{console}");
+            let [promotions, whole] = if *way == "off" { [0, 0] } else { [4, 8] };
+            let expected = format!("{promotions} promotions, {whole} whole blocks, 0 demotions");
+            assert!(console.contains(&expected), "{console}");
+        }
+    }
+}
+
 /// One vCPU makes a block large and small while another reads pages of it. FreeBSD's first diff does it entry by entry:
 /// the reader meets translations of two sizes, and the machine check ends the partition. What landed takes all entries
 /// out first.
