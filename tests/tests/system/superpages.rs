@@ -223,8 +223,9 @@ fn wired_pages_are_not_missed_and_clean_ones_are_known() {
         "superpages = true\n".to_owned(),
     ];
     let power9 = system_of(&text.concat());
-    for system in [on_power8(power9.clone()), power9] {
-        let console = console_of(&system);
+    let power8 = on_power8(power9.clone());
+    for system in [power8, power9].iter().take(if is_nightly() { 2 } else { 1 }) {
+        let console = console_of(system);
         for (name, wired) in [("ours", 4096), ("faithful", 100), ("off", 100)] {
             no_word_is_wrong(&console, name, &format!("random-access: {name}, 16 MiB"));
             let expected = format!(
