@@ -31,7 +31,7 @@ const CROWDED: (&str, &str) = (
 );
 const DATABASE: (&str, &str) =
     ("database-bare", "table=16 queries=1024 updates=50 flush=1 memory=64");
-/// The first one's processes on several threads, as many at a time.
+/// Processes of the first on four threads, four at a time.
 const CHURN_THREADS: (&str, &str) =
     ("churn-threads-bare", "threads=4 processes=1 calls=128 passes=1 spins=100 memory=256");
 const PRESSURE: (&str, &str) = ("pressure-bare", "rounds=16 passes=1 disk=5 memory=160");
@@ -82,6 +82,14 @@ fn said(system: &System, Transcript { console, exit }: &Transcript) -> Vec<Strin
             .any(|own| line.starts_with(own))
     };
     lines.filter(is_own).map(str::to_owned).collect()
+}
+
+/// The kernel says why it ends at once, and switches the machine off.
+fn assert_complains(system: &System, reason: &str) {
+    let (Transcript { console, exit }, _) = watched(system);
+    assert_eq!(exit, Exit::PoweredOff, "{}", system.arguments);
+    let console = String::from_utf8_lossy(&console);
+    assert!(console.contains(reason), "{}: {console}", system.arguments);
 }
 
 /// In each way on one of the processors, and but for one way on QEMU; in the nightly run all on both.
@@ -176,12 +184,7 @@ fn a_kernel_says_what_is_wrong_with_pages_and_threads() {
         if arguments.contains("table=4096") {
             system.machine = system.machine.with_memory(Size(4 << 30), "memory");
         }
-        let mut machine =
-            on_simulator::start(&system).unwrap_or_else(|failure| panic!("{failure}"));
-        let exit = on_simulator::run(&mut machine, &mut PageSizes::default(), |_| Ok(()));
-        assert_eq!(exit.unwrap_or_else(|failure| panic!("{failure}")), Exit::PoweredOff);
-        let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
-        assert!(console.contains(reason), "{arguments}: {console}");
+        assert_complains(&system, reason);
     }
 }
 
@@ -207,12 +210,7 @@ fn a_kernel_says_what_memory_and_threads_it_lacks() {
         ("threads=2", "threads=2: the machine has 1"),
     ] {
         let system = kernel((CHURN.0, arguments), "ours");
-        let mut machine =
-            on_simulator::start(&system).unwrap_or_else(|failure| panic!("{failure}"));
-        let exit = on_simulator::run(&mut machine, &mut PageSizes::default(), |_| Ok(()));
-        assert_eq!(exit.unwrap_or_else(|failure| panic!("{failure}")), Exit::PoweredOff);
-        let console = String::from_utf8_lossy(&machine.take_console_output()).into_owned();
-        assert!(console.contains(reason), "{arguments}: {console}");
+        assert_complains(&system, reason);
     }
 }
 
