@@ -17,31 +17,43 @@ use crate::vcpu::Vcpu;
 
 use super::{Enter, Running};
 
-impl<H: Hal> Running<'_, H> {
-    /// Whether a call of the hashed page table has to wait until the pages of a large block have their own size: the
-    /// vCPU leaves then, and makes it again.
+impl<'a, H: Hal> Running<'a, H> {
+    /// The hashed page table of the vCPU's partition, if it has one.
     #[inline(always)]
-    pub fn waits_for_pages(&mut self, call: Hypercall, arguments: [u64; WORDS]) -> bool {
-        let table = self.system.hash_table(self.place.0).filter(|table| table.has_large());
-        table.is_some_and(|table| divides_first::<H>(table, call, arguments))
+    #[must_use]
+    pub fn hash_table(&self) -> Option<&'a HashTable> {
+        self.system.hash_table(self.place.0)
+    }
+
+    /// Whether a call of that table has to wait until the pages of a large block have their own size: the vCPU leaves
+    /// then, and makes it again.
+    #[inline(always)]
+    pub fn waits_for_pages(
+        &mut self,
+        table: &HashTable,
+        call: Hypercall,
+        arguments: &[u64; WORDS],
+    ) -> bool {
+        table.has_large()
+            && divides_first::<H>(table, call, arguments)
             && self.makes_again(call, arguments, 0)
     }
 
     /// The same of H_BLOCK_REMOVE with the arguments r4 to r12.
-    pub fn block_waits_for_pages(&mut self, arguments: [u64; 1 + BLOCK]) -> bool {
-        let table = self.system.hash_table(self.place.0).filter(|table| table.has_large());
+    pub fn block_waits_for_pages(
+        &mut self,
+        table: &HashTable,
+        arguments: [u64; 1 + BLOCK],
+    ) -> bool {
         let [first @ .., ninth] = arguments;
-        table.is_some_and(|table| block_divides_first::<H>(table, arguments))
-            && self.makes_again(Hypercall::BlockRemove, first, ninth)
+        table.has_large()
+            && block_divides_first::<H>(table, arguments)
+            && self.makes_again(Hypercall::BlockRemove, &first, ninth)
     }
 
     #[cold]
-    fn makes_again(
-        &mut self,
-        call: Hypercall,
-        [a1, a2, a3, a4, a5, a6, a7, a8]: [u64; WORDS],
-        ninth: u64,
-    ) -> bool {
+    fn makes_again(&mut self, call: Hypercall, arguments: &[u64; WORDS], ninth: u64) -> bool {
+        let [a1, a2, a3, a4, a5, a6, a7, a8] = *arguments;
         let again = Box::new([call as u64, a1, a2, a3, a4, a5, a6, a7, a8, ninth]);
         self.registers.answer([0; 3]);
         self.departure = Some(Departure::Retries(again));
@@ -64,32 +76,33 @@ impl<H: Hal> Running<'_, H> {
         let [number, arguments @ ..] = *words;
         let ninth = self.registers.gpr[12];
         let [a1, a2, a3, a4, a5, a6, a7, a8] = arguments;
-        let answer = match Hypercall::of_hash_table(number) {
-            None => None,
-            Some(Hypercall::BlockRemove) => {
-                self.remove_block([a1, a2, a3, a4, a5, a6, a7, a8, ninth])
+        let (status, outputs) = match (self.hash_table(), Hypercall::of_hash_table(number)) {
+            (Some(table), Some(Hypercall::BlockRemove)) => {
+                self.remove_block(table, [a1, a2, a3, a4, a5, a6, a7, a8, ninth])
             }
-            Some(call) => self.hash_hypercall(call, arguments),
+            (Some(table), Some(call)) => self.hash_hypercall(table, call, arguments),
+            _ => (H_FUNCTION, [0; WORDS]),
         };
-        let (status, outputs) = answer.unwrap_or((H_FUNCTION, [0; WORDS]));
         self.registers.answer([0; 3]);
         self.registers.gpr[3] = status as u64;
         self.registers.gpr[4..12].copy_from_slice(&outputs);
     }
 
     /// Answers H_BLOCK_REMOVE with the arguments r4 to r12, as [`Running::hash_hypercall`] others.
-    pub fn remove_block(&self, arguments: [u64; 1 + BLOCK]) -> Option<HashAnswer> {
-        let table = self.system.hash_table(self.place.0)?;
-        Some(of_block(table, self.system.hal, arguments))
+    pub fn remove_block(&self, table: &HashTable, arguments: [u64; 1 + BLOCK]) -> HashAnswer {
+        of_block(table, self.system.hal, arguments)
     }
 
-    /// Answers another call of the hashed page table with the arguments r4 to r11: the status, and r4 to r11. `None` if
-    /// the partition has no such table.
-    pub fn hash_hypercall(&self, call: Hypercall, arguments: [u64; WORDS]) -> Option<HashAnswer> {
-        let (partition, _) = self.place;
-        let table = self.system.hash_table(partition)?;
-        let given = self.system.given(partition);
-        Some(of_hash_table(table, given, self.system.hal, call, arguments))
+    /// Answers another call of the partition's hashed page table with the arguments r4 to r11: the status, and r4 to
+    /// r11.
+    pub fn hash_hypercall(
+        &self,
+        table: &HashTable,
+        call: Hypercall,
+        arguments: [u64; WORDS],
+    ) -> HashAnswer {
+        let given = self.system.given(self.place.0);
+        of_hash_table(table, given, self.system.hal, call, arguments)
     }
 }
 

@@ -105,34 +105,34 @@ fn condition(flags: u64, argument: u64) -> Condition {
 pub(crate) fn divides_first<H: Tables>(
     table: &HashTable,
     call: Hypercall,
-    arguments: [u64; WORDS],
+    arguments: &[u64; WORDS],
 ) -> bool {
-    let names_large = match call {
+    match call {
+        Hypercall::Enter | Hypercall::Read => false,
         Hypercall::Remove | Hypercall::Protect | Hypercall::ClearRef | Hypercall::ClearMod => {
-            table.is_large(arguments[1])
+            table.is_large(arguments[1]) && divides::<H>(table, call, arguments)
         }
-        Hypercall::BulkRemove => {
-            arguments.iter().step_by(2).any(|head| table.is_large(SLOT.get(*head)))
-        }
-        Hypercall::ClearHpt => table.next().any(|slot| table.is_large(slot)),
-        _ => false,
-    };
-    names_large && divides::<H>(table, call, arguments)
+        _ => divides::<H>(table, call, arguments),
+    }
 }
 
-/// The same of a call that names one.
+/// The same of a call that names one, or several.
 #[cold]
-fn divides<H: Tables>(table: &HashTable, call: Hypercall, arguments: [u64; WORDS]) -> bool {
-    let [flags, slot, third, ..] = arguments;
+#[inline(never)]
+fn divides<H: Tables>(table: &HashTable, call: Hypercall, arguments: &[u64; WORDS]) -> bool {
+    let [flags, slot, third, ..] = *arguments;
     let divides = |slot, condition, rights| table.divides::<H>(slot, condition, rights);
     match call {
         Hypercall::BulkRemove => {
-            let (requests, _) = requests(table, &arguments);
+            let (requests, _) = requests(table, arguments);
             requests.into_iter().flatten().any(|(slot, condition)| divides(slot, condition, None))
         }
         Hypercall::ClearHpt => table.next().any(|slot| divides(slot, Condition::default(), None)),
         Hypercall::Protect => divides(slot, condition(flags, third), Some(flags)),
-        _ => divides(slot, condition(flags, third), None),
+        Hypercall::Remove | Hypercall::ClearRef | Hypercall::ClearMod => {
+            divides(slot, condition(flags, third), None)
+        }
+        _ => false,
     }
 }
 

@@ -134,12 +134,12 @@ extern "C" fn hal_hash_hypercall_elsewhere(
     if running.system.policy.hash_calls == HashCallPolicy::Full {
         // SAFETY: as above.
         let ninth = unsafe { (*per_cpu()).r12 };
-        let waits = match call {
+        let waits = running.hash_table().is_some_and(|table| match call {
             Hypercall::BlockRemove => {
-                running.block_waits_for_pages([a1, a2, a3, a4, a5, a6, a7, a8, ninth])
+                running.block_waits_for_pages(table, [a1, a2, a3, a4, a5, a6, a7, a8, ninth])
             }
-            _ => running.waits_for_pages(call, arguments),
-        };
+            _ => running.waits_for_pages(table, call, &arguments),
+        });
         if !waits {
             running.leaves_with(call, arguments, ninth);
         }
@@ -173,12 +173,13 @@ extern "C" fn of_block(a1: u64, a2: u64, a3: u64, a4: u64, a5: u64, a6: u64, a7:
     // SAFETY: this is the hypercall's handler, and the vectors have stored the arguments.
     let (running, a8, a9) = unsafe { (running(), (*per_cpu()).r11, (*per_cpu()).r12) };
     let arguments = [a1, a2, a3, a4, a5, a6, a7, a8, a9];
-    if running.block_waits_for_pages(arguments) {
-        return Answered { status: H_SUCCESS, what: What::Departs };
-    }
-    let Some((status, outputs)) = running.remove_block(arguments) else {
+    let Some(table) = running.hash_table() else {
         return Answered { status: H_FUNCTION, what: What::NoOutputs };
     };
+    if running.block_waits_for_pages(table, arguments) {
+        return Answered { status: H_SUCCESS, what: What::Departs };
+    }
+    let (status, outputs) = running.remove_block(table, arguments);
     running.registers.gpr[4..12].copy_from_slice(&outputs);
     Answered { status, what: What::Outputs }
 }
@@ -198,12 +199,13 @@ extern "C" fn of_hash_table(
     // SAFETY: this is the hypercall's handler, and the vectors have stored the argument.
     let (running, a8) = unsafe { (running(), (*per_cpu()).r11) };
     let arguments = [a1, a2, a3, a4, a5, a6, a7, a8];
-    if running.waits_for_pages(call, arguments) {
-        return Answered { status: H_SUCCESS, what: What::Departs };
-    }
-    let Some((status, outputs)) = running.hash_hypercall(call, arguments) else {
+    let Some(table) = running.hash_table() else {
         return Answered { status: H_FUNCTION, what: What::NoOutputs };
     };
+    if running.waits_for_pages(table, call, &arguments) {
+        return Answered { status: H_SUCCESS, what: What::Departs };
+    }
+    let (status, outputs) = running.hash_hypercall(table, call, arguments);
     running.registers.gpr[4..12].copy_from_slice(&outputs);
     Answered { status, what: What::Outputs }
 }

@@ -105,7 +105,7 @@ impl Machine {
         let [words @ .., _] = all;
         let divides_first = || match call {
             Hypercall::BlockRemove => block_divides_first::<Fake>(&self.table, all),
-            _ => divides_first::<Fake>(&self.table, call, words),
+            _ => divides_first::<Fake>(&self.table, call, &words),
         };
         while divides_first() {
             assert_eq!(self.table.next_look(), Some(0));
@@ -465,12 +465,12 @@ fn a_block_changes_while_nobody_is_in_the_partition() {
     assert_eq!(machine.counts(), [1, 0]);
     // The call is to be made again.
     let arguments = [0, slots[9], 0, 0, 0, 0, 0, 0];
-    assert!(divides_first::<Fake>(&machine.table, Hypercall::Remove, arguments));
+    assert!(divides_first::<Fake>(&machine.table, Hypercall::Remove, &arguments));
     assert!(machine.look(false));
     assert_eq!(machine.counts(), [1, 0]);
     assert!(!machine.look(true));
     assert_eq!(machine.counts(), [1, 1]);
-    assert!(!divides_first::<Fake>(&machine.table, Hypercall::Remove, arguments));
+    assert!(!divides_first::<Fake>(&machine.table, Hypercall::Remove, &arguments));
     while !machine.look(false) {}
     machine.call(Hypercall::Remove, &[0, slots[9]]);
     assert!(!machine.look(true));
