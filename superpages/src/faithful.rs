@@ -44,44 +44,69 @@ impl Record {
     };
 }
 
+/// What the rival does with a block that is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Promotion {
+    /// Nothing: superpages are off.
+    Never,
+    /// What the landed code does.
+    Landed,
+    /// What the review's first diff did, which is wrong: it does not look whether a block's pages show one aligned
+    /// block of memory, and replaces their entries one after the other. So an address has entries of two sizes
+    /// meanwhile.
+    First,
+}
+
+impl Promotion {
+    /// That of an experiment's variant with this name.
+    #[must_use]
+    pub fn of_variant(name: &str) -> Self {
+        match name {
+            "faithful" => Self::Landed,
+            "first" => Self::First,
+            _ => Self::Never,
+        }
+    }
+}
+
 /// An address space of `BLOCKS` blocks, with a record for each page. Without `COMPILED_IN`, it is the code before the
 /// review: nothing of large pages is in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Faithful<const BLOCKS: usize, const COMPILED_IN: bool> {
     records: [[Record; PAGES]; BLOCKS],
     mapped: [Bitmap; BLOCKS],
-    promotes: bool,
+    promotion: Promotion,
     counts: Counts,
     /// Blocks of which some page was accessed when they were aged last while they were large.
     was_referenced: [bool; BLOCKS],
-    /// It is the review's first diff.
-    is_first: bool,
 }
 
 impl<const BLOCKS: usize, const COMPILED_IN: bool> Faithful<BLOCKS, COMPILED_IN> {
-    /// An empty address space, whose blocks become large only if `promotes`.
+    /// An empty address space.
     #[must_use]
-    pub const fn new(promotes: bool) -> Self {
+    pub const fn new(promotion: Promotion) -> Self {
         Self {
             records: [[Record::EMPTY; PAGES]; BLOCKS],
             mapped: [const { Bitmap::empty() }; BLOCKS],
-            promotes,
+            promotion,
             counts: Counts::NONE,
             was_referenced: [false; BLOCKS],
-            is_first: false,
         }
     }
 
-    /// From now on blocks become large, or not.
-    pub const fn set_promotes(&mut self, promotes: bool) {
-        self.promotes = promotes;
+    /// From now on full blocks are treated so. As theirs, which a kernel is told when it boots, this comes before the
+    /// first mapping: a block that is large already is not looked for where none becomes large.
+    ///
+    /// # Panics
+    /// If a page is mapped.
+    pub fn set_promotion(&mut self, promotion: Promotion) {
+        let is_empty = self.first_mapped(0..BLOCKS * PAGES).is_none();
+        assert!(is_empty, "blocks become large or not from the first mapping on");
+        self.promotion = promotion;
     }
 
-    /// From now on it does as the review's first diff did, which is wrong: it does not look whether a block's pages
-    /// show one aligned block of memory, and replaces their entries one after the other. So an address has entries of
-    /// two sizes meanwhile.
-    pub const fn be_first(&mut self) {
-        self.is_first = true;
+    fn is_first(&self) -> bool {
+        self.promotion == Promotion::First
     }
 
     /// The first mapped page of a range.
@@ -114,6 +139,37 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Faithful<BLOCKS, COMPILED_IN>
         }
     }
 
+    fn enter_page(
+        &mut self,
+        table: &mut impl Table,
+        page: usize,
+        mapping: Mapping,
+    ) -> Result<(), Refusal> {
+        self.unset(table, page);
+        self.record(page).mapping = Some(mapping);
+        self.mapped[page / PAGES].add(page % PAGES);
+        self.insert(table, page)
+    }
+
+    /// The same where blocks become large. As theirs, it asks for the record of the block's first page.
+    #[inline(never)]
+    fn enter_and_promote(
+        &mut self,
+        table: &mut impl Table,
+        page: usize,
+        mapping: Mapping,
+        is_full: bool,
+    ) -> Result<(), Refusal> {
+        self.demote(table, page / PAGES);
+        self.enter_page(table, page, mapping)?;
+        let below = (1 << BLOCK_LOG2) - 1;
+        let is_congruent = mapping.real() & below == (page as u64) << PAGE_LOG2 & below;
+        if is_full && (is_congruent || self.is_first()) {
+            self.promote(table, page / PAGES);
+        }
+        Ok(())
+    }
+
     fn insert(&mut self, table: &mut impl Table, page: usize) -> Result<(), Refusal> {
         let record = self.record(page);
         let Some(mapping) = record.mapping else { return Ok(()) };
@@ -128,7 +184,7 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Faithful<BLOCKS, COMPILED_IN>
     fn replace(&mut self, table: &mut impl Table, number: usize, size: Size) {
         let pages = number * PAGES..(number + 1) * PAGES;
         let mut marks = Marks { referenced: size == Size::Large, changed: false };
-        if self.is_first {
+        if self.is_first() {
             for page in pages {
                 self.unset(table, page);
                 let record = self.record(page);
@@ -169,13 +225,27 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Faithful<BLOCKS, COMPILED_IN>
         }
     }
 
+    /// Demotes the page's block, unless all of it is among `pages`. As theirs, it asks the page's own record first.
+    fn demote_unless_whole(&mut self, table: &mut impl Table, page: usize, pages: &Range<usize>) {
+        if COMPILED_IN && self.record(page).size == Size::Large {
+            self.demote_part(table, page, pages);
+        }
+    }
+
+    #[inline(never)]
+    fn demote_part(&mut self, table: &mut impl Table, page: usize, pages: &Range<usize>) {
+        if !Self::is_whole(page, pages) {
+            self.demote(table, page / PAGES);
+        }
+    }
+
     /// Looks at the records of a block up to the first that does not agree with the first one.
     fn promote(&mut self, table: &mut impl Table, number: usize) {
         let first = self.records[number][0];
         if first.size == Size::Large {
             return;
         }
-        if self.is_first {
+        if self.is_first() {
             self.replace(table, number, Size::Large);
             self.counts.promotions += 1;
             return;
@@ -238,22 +308,19 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Manager for Faithful<BLOCKS, 
         if before.is_some_and(|before| before.real() != mapping.real()) {
             return Err(Refusal::Mapped);
         }
-        self.demote(table, page / PAGES);
-        self.unset(table, page);
-        self.record(page).mapping = Some(mapping);
-        self.mapped[page / PAGES].add(page % PAGES);
-        self.insert(table, page)?;
-        let below = (1 << BLOCK_LOG2) - 1;
-        let may_promote = COMPILED_IN && self.promotes && is_full;
-        let is_congruent = mapping.real() & below == (page as u64) << PAGE_LOG2 & below;
-        if may_promote && (is_congruent || self.is_first) {
-            self.promote(table, page / PAGES);
+        if COMPILED_IN && self.promotion != Promotion::Never {
+            self.enter_and_promote(table, page, mapping, is_full)
+        } else {
+            self.enter_page(table, page, mapping)
         }
-        Ok(())
     }
 
     fn enter_block(&mut self, table: &mut impl Table, number: usize, first: Mapping) -> bool {
-        if !COMPILED_IN || !self.promotes || number >= BLOCKS || !first.begins_block() {
+        if !COMPILED_IN
+            || self.promotion == Promotion::Never
+            || number >= BLOCKS
+            || !first.begins_block()
+        {
             return false;
         }
         let pages = number * PAGES..(number + 1) * PAGES;
@@ -294,9 +361,7 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Manager for Faithful<BLOCKS, 
         while let Some(page) = self.first_mapped(next..pages.end) {
             next = page + 1;
             let Some(before) = self.mapping(page) else { continue };
-            if !Self::is_whole(page, &pages) {
-                self.demote(table, page / PAGES);
-            }
+            self.demote_unless_whole(table, page, &pages);
             self.unset(table, page);
             let record = self.record(page);
             let mapping = before.with_attributes(attributes);
@@ -324,9 +389,7 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Manager for Faithful<BLOCKS, 
         while let Some(page) = self.first_mapped(next..pages.end) {
             next = page + 1;
             let Some(mapping) = self.mapping(page) else { continue };
-            if !Self::is_whole(page, &pages) {
-                self.demote(table, page / PAGES);
-            }
+            self.demote_unless_whole(table, page, &pages);
             self.unset(table, page);
             let marks = self.record(page).marks;
             *self.record(page) = Record::EMPTY;
@@ -396,9 +459,7 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Manager for Faithful<BLOCKS, 
         while let Some(page) = self.first_mapped(next..pages.end) {
             next = page + 1;
             let Some(before) = self.mapping(page) else { continue };
-            if !Self::is_whole(page, &pages) {
-                self.demote(table, page / PAGES);
-            }
+            self.demote_unless_whole(table, page, &pages);
             let record = self.record(page);
             record.mapping = Some(before.wired(is_wired));
             if is_wired && !record.has_entry {

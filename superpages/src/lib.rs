@@ -27,7 +27,7 @@ mod faithful;
 mod ours;
 pub mod reservation;
 
-pub use faithful::Faithful;
+pub use faithful::{Faithful, Promotion};
 pub use ours::Ours;
 
 use core::ops::Range;

@@ -14,7 +14,7 @@ use proptest::test_runner::{Config, TestRunner};
 use crate::reservation::Reservations;
 use crate::{
     BLOCK_LOG2, Entry, Faithful, LARGE_CODE, Manager, Mapping, Marks, Ours, PAGE_LOG2, PAGES,
-    Place, Refusal, Size, Table,
+    Place, Promotion, Refusal, Size, Table,
 };
 
 const BLOCKS: usize = 2;
@@ -491,8 +491,12 @@ fn ours() -> World<Box<Few>> {
     World::new(Box::new(Few::new(true)), 4096)
 }
 
+fn rival(promotion: Promotion) -> World<Box<Faithful<BLOCKS, true>>> {
+    World::new(Box::new(Faithful::new(promotion)), 4096)
+}
+
 fn faithful() -> World<Box<Faithful<BLOCKS, true>>> {
-    World::new(Box::new(Faithful::new(true)), 4096)
+    rival(Promotion::Landed)
 }
 
 impl<M: Manager> Manager for Box<M> {
@@ -868,8 +872,17 @@ fn stays_small(manager: impl Manager) {
 #[test]
 fn without_promotion_all_pages_stay_small() {
     stays_small(Box::new(Few::new(false)));
-    stays_small(Box::new(Faithful::<BLOCKS, true>::new(false)));
-    stays_small(Box::new(Faithful::<BLOCKS, false>::new(true)));
+    stays_small(Box::new(Faithful::<BLOCKS, true>::new(Promotion::Never)));
+    stays_small(Box::new(Faithful::<BLOCKS, false>::new(Promotion::Landed)));
+}
+
+#[test]
+#[should_panic(expected = "from the first mapping on")]
+fn the_rival_is_told_before_its_first_mapping() {
+    let mut world = faithful();
+    world.fill(0..PAGES);
+    assert!(world.manager.is_large(0));
+    world.manager.set_promotion(Promotion::Never);
 }
 
 /// The rival says why a block whose memory is full stays small.
@@ -1152,7 +1165,10 @@ fn no_interleaving_shows_what_the_flat_map_does_not() {
             let mut world = World::new(Box::new(Few::new(true)), groups);
             run(&mut world, &steps);
             promotions.set(promotions.get() + world.manager.counts().promotions);
-            run(&mut World::new(Box::new(Faithful::<BLOCKS, true>::new(true)), groups), &steps);
+            run(
+                &mut World::new(Box::new(Faithful::<BLOCKS, true>::new(Promotion::Landed)), groups),
+                &steps,
+            );
             Ok(())
         })
         .unwrap_or_else(|failure| panic!("{failure}"));
@@ -1194,19 +1210,14 @@ fn whoever_asks_in_turn_finds_what_nobody_accesses() {
 #[test]
 #[should_panic(expected = "two sizes in block 0")]
 fn the_first_diff_has_entries_of_two_sizes() {
-    let mut world = faithful();
-    world.manager.be_first();
-    world.fill(0..PAGES);
+    rival(Promotion::First).fill(0..PAGES);
 }
 
 /// A block of which a page shows memory that is not at its place: the first diff makes it large all the same.
 #[test]
 fn the_first_diff_looks_at_no_place() {
-    for is_first in [false, true] {
-        let mut world = faithful();
-        if is_first {
-            world.manager.be_first();
-        }
+    for promotion in [Promotion::Landed, Promotion::First] {
+        let mut world = rival(promotion);
         world.fill(0..PAGES - 1);
         let apart = Mapping::new(MEMORY + 0x100_0000, READ_WRITE);
         let enter = || {
@@ -1214,6 +1225,6 @@ fn the_first_diff_looks_at_no_place() {
             world.manager.is_large(0)
         };
         let is_large = std::panic::catch_unwind(std::panic::AssertUnwindSafe(enter));
-        assert_eq!(is_large.is_err(), is_first, "the judge complains");
+        assert_eq!(is_large.is_err(), promotion == Promotion::First, "the judge complains");
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! | argument | what it does |
 //! |---|---|
-//! | `superpages=W` | `ours`, as without it; `ours-off`: its code, that makes none; `faithful`, `off` and `without`: the way of FreeBSD's review D25237, its code with superpages off, and the code without them |
+//! | `superpages=W` | `ours`, as without it; `ours-off`: its code, that makes none; `faithful`, `off` and `without`: the way of FreeBSD's review D25237, its code with superpages off, and the code without them; `first`: the way of its first diff, which has entries of two sizes for an address while it promotes |
 //! | `exec=W` | `blocks`, as without it: exec enters whole blocks of the file where superpages are on; `pages`: it does not; `apart`: the file is not congruent with its memory |
 //! | `threads=N` | hardware threads, or vCPUs, 1 to 8, each of which has processes of its own, one at a time; 1 without it |
 //! | `processes=N` | how many of each thread; 4 without it |
@@ -40,7 +40,7 @@ mod payload {
     use process::{Traffic, Work};
     use rt::random::Numbers;
     use spin::Mutex;
-    use superpages::{Counts, Faithful, Manager, Ours, PAGE_LOG2, PAGES};
+    use superpages::{Counts, Faithful, Manager, Ours, PAGE_LOG2, PAGES, Promotion};
 
     use crate::kernel::{Exec, HEAP, Kernel, LOOSE};
     use crate::memory::{ARENA, BLOCKS, FILE_PAGES, Memory, SPACES, THREADS};
@@ -64,9 +64,9 @@ mod payload {
     type Spaces<M> = Mutex<[M; SPACES]>;
     static OURS: Spaces<Ours<BLOCKS, BLOCKS>> = Mutex::new([const { Ours::new(false) }; SPACES]);
     static FAITHFUL: Spaces<Faithful<BLOCKS, true>> =
-        Mutex::new([const { Faithful::new(false) }; SPACES]);
+        Mutex::new([const { Faithful::new(Promotion::Never) }; SPACES]);
     static WITHOUT: Spaces<Faithful<BLOCKS, false>> =
-        Mutex::new([const { Faithful::new(false) }; SPACES]);
+        Mutex::new([const { Faithful::new(Promotion::Never) }; SPACES]);
     /// The greatest of them.
     type Greatest = [Faithful<BLOCKS, true>; SPACES];
     const _: () = assert!(size_of::<[Ours<BLOCKS, BLOCKS>; SPACES]>() <= size_of::<Greatest>());
@@ -169,9 +169,11 @@ mod payload {
             "heap from 1 to {}, calls from 1 to {FILE_PAGES}, and processes, passes and spins from 1 were expected",
             HEAP.len()
         );
-        let promotes = matches!(job.name, "ours" | "faithful");
-        OURS.lock().iter_mut().for_each(|space| space.set_promotes(promotes));
-        FAITHFUL.lock().iter_mut().for_each(|space| space.set_promotes(promotes));
+        OURS.lock().iter_mut().for_each(|space| space.set_promotes(job.name == "ours"));
+        FAITHFUL
+            .lock()
+            .iter_mut()
+            .for_each(|space| space.set_promotion(Promotion::of_variant(job.name)));
         *JOB.lock() = Some(job);
         threads::run(&partition, threads, thread);
         wait_for(&ARE_THROUGH, threads);
@@ -185,10 +187,12 @@ mod payload {
         let job = JOB.lock().expect("there is a job before there are threads");
         match job.name {
             "ours" | "ours-off" => with_spaces(&OURS, number, &job),
-            "faithful" | "off" => with_spaces(&FAITHFUL, number, &job),
+            "faithful" | "first" | "off" => with_spaces(&FAITHFUL, number, &job),
             "without" => with_spaces(&WITHOUT, number, &job),
             other => {
-                panic!("superpages={other}: without, off, faithful, ours-off and ours are known")
+                panic!(
+                    "superpages={other}: without, off, faithful, first, ours-off and ours are known"
+                )
             }
         }
     }

@@ -6,7 +6,7 @@ use process::PageTable;
 use rt::hash::Segment;
 use spin::Mutex;
 use superpages::reservation::Reservations;
-use superpages::{BLOCK_LOG2, Faithful, Manager, Mapping, Ours, PAGE_LOG2, Refusal};
+use superpages::{BLOCK_LOG2, Faithful, Manager, Mapping, Ours, PAGE_LOG2, Promotion, Refusal};
 
 /// Blocks of the address space.
 pub(crate) const BLOCKS: usize = 8;
@@ -41,20 +41,22 @@ struct Kernel {
 static KERNEL: Mutex<Kernel> =
     Mutex::new(Kernel { way: Way::Ours, pages: 0, memory: Reservations::none(), touched: 0 });
 static OURS: Mutex<Ours<BLOCKS, 1>> = Mutex::new(Ours::new(false));
-static FAITHFUL: Mutex<Faithful<BLOCKS, true>> = Mutex::new(Faithful::new(false));
-static WITHOUT: Mutex<Faithful<BLOCKS, false>> = Mutex::new(Faithful::new(false));
+static FAITHFUL: Mutex<Faithful<BLOCKS, true>> = Mutex::new(Faithful::new(Promotion::Never));
+static WITHOUT: Mutex<Faithful<BLOCKS, false>> = Mutex::new(Faithful::new(Promotion::Never));
 
 /// Gives so many bytes, page by page when they are touched.
 pub(crate) fn map(partition: &rt::Partition, superpages: &str, bytes: u64) -> &'static mut [u64] {
     let mut kernel = KERNEL.lock();
     kernel.way = match superpages {
         "ours" | "ours-off" => Way::Ours,
-        "faithful" | "off" => Way::Rival,
+        "faithful" | "first" | "off" => Way::Rival,
         "without" => Way::Without,
-        other => panic!("superpages={other}: without, off, faithful, ours-off and ours are known"),
+        other => {
+            panic!("superpages={other}: without, off, faithful, first, ours-off and ours are known")
+        }
     };
     OURS.lock().set_promotes(superpages == "ours");
-    FAITHFUL.lock().set_promotes(superpages == "faithful");
+    FAITHFUL.lock().set_promotion(Promotion::of_variant(superpages));
     let free = partition.free_memory();
     kernel.memory.give(free.start, free.end);
     let blocks = bytes.div_ceil(1 << BLOCK_LOG2) as usize;

@@ -7,7 +7,7 @@
 //!
 //! | argument | what it does |
 //! |---|---|
-//! | `superpages=W` | `ours`, as without it; `ours-off`: its code, that makes none; `faithful`, `off` and `without`: the way of FreeBSD's review D25237, its code with superpages off, and the code without them |
+//! | `superpages=W` | `ours`, as without it; `ours-off`: its code, that makes none; `faithful`, `off` and `without`: the way of FreeBSD's review D25237, its code with superpages off, and the code without them; `first`: the way of its first diff, which has entries of two sizes for an address while it promotes |
 //! | `table=N` | MiB of rows and tree, from 1 to 112; 16 without it |
 //! | `queries=N` | how many in region 1; 1024 without it |
 //! | `spins=N` | rounds of work in registers in each query, of three operations that wait for each other; 0 without it |

@@ -7,7 +7,7 @@
 //!
 //! | argument | what it does |
 //! |---|---|
-//! | `superpages=W` | `ours`, as without it; `ours-off`: its code, that makes none; `faithful`, `off` and `without`: the way of FreeBSD's review D25237, its code with superpages off, and the code without them |
+//! | `superpages=W` | `ours`, as without it; `ours-off`: its code, that makes none; `faithful`, `off` and `without`: the way of FreeBSD's review D25237, its code with superpages off, and the code without them; `first`: the way of its first diff, which has entries of two sizes for an address while it promotes |
 //! | `frames=N` | blocks of 16 MiB that there are for the data, which have 4: from 1 to 4; 3 without it |
 //! | `evict=W` | `pages`, as without it; `blocks`: a large block that nobody has accessed goes as a whole, which frees a block of memory |
 //! | `rounds=N` | how often each process does its work; 64 without it |
@@ -33,7 +33,7 @@ mod payload {
     use process::Work;
     use rt::random::Numbers;
     use spin::Mutex;
-    use superpages::{Counts, Faithful, Manager, Ours, PAGE_LOG2, PAGES};
+    use superpages::{Counts, Faithful, Manager, Ours, PAGE_LOG2, PAGES, Promotion};
 
     use crate::kernel::{BLOCKS, Kernel};
     use crate::memory::{DATA, Memory, SPACES};
@@ -60,9 +60,9 @@ mod payload {
     type Spaces<M> = Mutex<[M; SPACES]>;
     static OURS: Spaces<Ours<BLOCKS, BLOCKS>> = Mutex::new([const { Ours::new(false) }; SPACES]);
     static FAITHFUL: Spaces<Faithful<BLOCKS, true>> =
-        Mutex::new([const { Faithful::new(false) }; SPACES]);
+        Mutex::new([const { Faithful::new(Promotion::Never) }; SPACES]);
     static WITHOUT: Spaces<Faithful<BLOCKS, false>> =
-        Mutex::new([const { Faithful::new(false) }; SPACES]);
+        Mutex::new([const { Faithful::new(Promotion::Never) }; SPACES]);
     static MEMORY: Mutex<Memory> = Mutex::new(Memory::none());
     /// How often each page was stored into.
     static STORES: Mutex<[[u16; DATA]; SPACES]> = Mutex::new([[0; DATA]; SPACES]);
@@ -103,9 +103,11 @@ mod payload {
                 spaces.iter_mut().for_each(|space| space.set_promotes(name == "ours"));
                 run(name, &mut Kernel::new(&mut spaces, &mut memory, program, whole), &settings);
             }
-            "faithful" | "off" => {
+            "faithful" | "first" | "off" => {
                 let mut spaces = FAITHFUL.lock();
-                spaces.iter_mut().for_each(|space| space.set_promotes(name == "faithful"));
+                spaces
+                    .iter_mut()
+                    .for_each(|space| space.set_promotion(Promotion::of_variant(name)));
                 run(name, &mut Kernel::new(&mut spaces, &mut memory, program, whole), &settings);
             }
             "without" => {
@@ -113,7 +115,9 @@ mod payload {
                 run(name, &mut Kernel::new(&mut spaces, &mut memory, program, whole), &settings);
             }
             other => {
-                panic!("superpages={other}: without, off, faithful, ours-off and ours are known")
+                panic!(
+                    "superpages={other}: without, off, faithful, first, ours-off and ours are known"
+                )
             }
         }
     }

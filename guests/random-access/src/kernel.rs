@@ -6,12 +6,12 @@ use process::PageTable;
 use rt::hash::Segment;
 use spin::Mutex;
 use superpages::reservation::Reservations;
-use superpages::{BLOCK_LOG2, Faithful, Manager, Mapping, Ours, PAGE_LOG2, Refusal};
+use superpages::{BLOCK_LOG2, Faithful, Manager, Mapping, Ours, PAGE_LOG2, Promotion, Refusal};
 
 /// Blocks of the address space.
 pub(crate) const BLOCKS: usize = 32;
 /// The same where the rival has it: it has 4096 records for each, used or not.
-pub(crate) const BLOCKS_OF_FAITHFUL: usize = 16;
+pub(crate) const BLOCKS_OF_RIVAL: usize = 16;
 /// Where the table is, and its segment.
 const TABLE: u64 = 1 << 40;
 const SEGMENT: Segment = Segment { vsid: 0x65_4321, base_log2: PAGE_LOG2 };
@@ -22,9 +22,17 @@ const SEGMENT_INDEX: u64 = 2;
 const READ_WRITE: u64 = second::M | second::N;
 const READ: u64 = READ_WRITE | 3;
 
+/// Whose manager the kernel has.
+#[derive(Clone, Copy)]
+enum Way {
+    Ours,
+    Rival,
+    Without,
+}
+
 /// What the faults need, in the order in which it is locked.
 static KERNEL: Mutex<Kernel> = Mutex::new(Kernel {
-    is_faithful: false,
+    way: Way::Ours,
     pages: 0,
     memory: Reservations::none(),
     touched: 0,
@@ -36,23 +44,32 @@ static KERNEL: Mutex<Kernel> = Mutex::new(Kernel {
 });
 /// One block may have wired pages and others, and another a page that is read-only for a moment.
 static OURS: Mutex<Ours<BLOCKS, 2>> = Mutex::new(Ours::new(false));
-static FAITHFUL: Mutex<Faithful<BLOCKS_OF_FAITHFUL, true>> = Mutex::new(Faithful::new(true));
+static RIVAL: Mutex<Faithful<BLOCKS_OF_RIVAL, true>> = Mutex::new(Faithful::new(Promotion::Never));
+static WITHOUT: Mutex<Faithful<BLOCKS_OF_RIVAL, false>> =
+    Mutex::new(Faithful::new(Promotion::Never));
 
 /// What the kernel's manager answers.
 macro_rules! ask {
     ($kernel:ident, |$manager:ident| $question:expr) => {
-        if $kernel.is_faithful {
-            let $manager = &mut *FAITHFUL.lock();
-            $question
-        } else {
-            let $manager = &mut *OURS.lock();
-            $question
+        match $kernel.way {
+            Way::Ours => {
+                let $manager = &mut *OURS.lock();
+                $question
+            }
+            Way::Rival => {
+                let $manager = &mut *RIVAL.lock();
+                $question
+            }
+            Way::Without => {
+                let $manager = &mut *WITHOUT.lock();
+                $question
+            }
         }
     };
 }
 
 struct Kernel {
-    is_faithful: bool,
+    way: Way,
     /// Pages of the table.
     pages: usize,
     memory: Reservations<BLOCKS>,
@@ -76,22 +93,23 @@ const PAGE_TABLE: PageTable = PageTable(SEGMENT);
 /// Maps a table of so many bytes, page by page when they are touched.
 pub(crate) fn map(partition: &rt::Partition, superpages: &str, bytes: u64) -> &'static mut [u64] {
     let mut kernel = KERNEL.lock();
-    kernel.is_faithful = match superpages {
-        "off" | "ours" => false,
-        "faithful" | "first" => true,
-        other => panic!("superpages={other}: off, ours, faithful and first are known"),
+    kernel.way = match superpages {
+        "ours" | "ours-off" => Way::Ours,
+        "faithful" | "first" | "off" => Way::Rival,
+        "without" => Way::Without,
+        other => {
+            panic!("superpages={other}: without, off, faithful, first, ours-off and ours are known")
+        }
     };
-    if superpages == "first" {
-        FAITHFUL.lock().be_first();
-    }
+    RIVAL.lock().set_promotion(Promotion::of_variant(superpages));
     OURS.lock().set_promotes(superpages == "ours");
     let free = partition.free_memory();
     kernel.memory.give(free.start, free.end);
     let blocks = bytes.div_ceil(1 << BLOCK_LOG2) as usize;
     assert!(
-        blocks <= BLOCKS_OF_FAITHFUL || !kernel.is_faithful,
+        blocks <= BLOCKS_OF_RIVAL || matches!(kernel.way, Way::Ours),
         "superpages={superpages}: a table of at most {} MiB was expected",
-        BLOCKS_OF_FAITHFUL << (BLOCK_LOG2 - 20)
+        BLOCKS_OF_RIVAL << (BLOCK_LOG2 - 20)
     );
     let available = kernel.memory.available();
     assert!(

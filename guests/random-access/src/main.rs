@@ -4,8 +4,8 @@
 //!
 //! | argument | what it does |
 //! |---|---|
-//! | `superpages=W` | `off`: pages stay 4 KiB; `ours`, as without it; `faithful`: the way of FreeBSD's review D25237; `first`: that of its first diff, which has entries of two sizes for an address while it promotes |
-//! | `table=N` | MiB of the table, a power of two from 1 to 512, with `faithful` and `first` to 256; 16 without it |
+//! | `superpages=W` | `ours`, as without it; `ours-off`: its code, that makes none; `faithful`, `off` and `without`: the way of FreeBSD's review D25237, its code with superpages off, and the code without them; `first`: the way of its first diff, which has entries of two sizes for an address while it promotes |
+//! | `table=N` | MiB of the table, a power of two from 1 to 512, with the rival's code to 256; 16 without it |
 //! | `updates=N` | how many words are updated in region 1, in 128 streams; 4096 without it |
 //! | `warm=N` | how many are updated in front of that, in region 3; 0 without it |
 //! | `seed=N` | where the streams begin |
