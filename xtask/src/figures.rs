@@ -24,7 +24,8 @@ struct Figure {
 /// All figures that claims ask for.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Figures {
-    measured: String,
+    /// By experiment: when it was measured, and with which compiler.
+    measured: BTreeMap<String, String>,
     /// By experiment, metric and variant.
     figures: BTreeMap<String, Figure>,
 }
@@ -35,15 +36,17 @@ impl Figures {
         let text =
             fs::read_to_string(root.join(PATH)).with_context(|| format!("reading {PATH}"))?;
         let file: Value = serde_json::from_str(&text).with_context(|| format!("reading {PATH}"))?;
-        let measured = file["measured"].as_str().unwrap_or_default().to_owned();
         let empty = Map::new();
-        let figures = file["figures"].as_object().unwrap_or(&empty).iter();
-        let figures = figures.map(|(key, figure)| (key.clone(), Figure::of(figure))).collect();
+        let rows = |name: &str| file[name].as_object().unwrap_or(&empty).iter();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let measured = rows("measured").map(|(name, when)| (name.clone(), text(when))).collect();
+        let figures =
+            rows("figures").map(|(key, figure)| (key.clone(), Figure::of(figure))).collect();
         Ok(Self { measured, figures })
     }
 
-    /// When they were measured, and with which compiler.
-    pub(crate) fn measured(&self) -> &str {
+    /// By experiment: when it was measured, and with which compiler.
+    pub(crate) const fn measured(&self) -> &BTreeMap<String, String> {
         &self.measured
     }
 
@@ -73,12 +76,26 @@ impl Figures {
 
     /// `text` with figures in the places that ask for them.
     pub(crate) fn fill(&self, text: &str) -> Result<String> {
+        text.split_inclusive('\n').map(|line| self.fill_line(line)).collect()
+    }
+
+    /// The same of a line: when it was measured is when the oldest of its figures was.
+    fn fill_line(&self, line: &str) -> Result<String> {
         let mut filled = String::new();
-        let mut rest = text;
+        let mut rest = line;
+        let mut measured: Option<&String> = None;
         while let Some((before, behind)) = rest.split_once('{') {
             let (asked, behind) = behind.split_once('}').context("a `{` that nothing ends")?;
             filled.push_str(before);
-            filled.push_str(&self.answer(asked).with_context(|| format!("{{{asked}}}"))?);
+            if asked == MEASURED {
+                filled.push_str(measured.context("{measured}: no figure stands before it")?);
+            } else {
+                filled.push_str(&self.answer(asked).with_context(|| format!("{{{asked}}}"))?);
+                let experiment = asked.split(' ').next().unwrap_or_default();
+                let when = self.measured.get(experiment);
+                let when = when.with_context(|| format!("when was `{experiment}` measured?"))?;
+                measured = Some(measured.map_or(when, |before| before.min(when)));
+            }
             rest = behind;
         }
         filled.push_str(rest);
@@ -86,9 +103,6 @@ impl Figures {
     }
 
     fn answer(&self, asked: &str) -> Result<String> {
-        if asked == MEASURED {
-            return Ok(self.measured.clone());
-        }
         let Place { key, minus, is_exact } = Place::of(asked)?;
         let figure = |key: &str| {
             self.figures
@@ -157,8 +171,8 @@ impl Place {
 }
 
 /// Runs the experiments that `texts` ask for, and keeps the figures that they ask for. If `only` names experiments, the
-/// figures of all others are those of `before`, and so is the day, since not all are younger. The same holds for those
-/// of an experiment that fails; the second answer says how each failed.
+/// figures of all others are those of `before`, and so are their days. The same holds for those of an experiment that
+/// fails; the second answer says how each failed.
 pub(crate) fn measure(
     workspace: &Workspace,
     texts: &[String],
@@ -182,8 +196,13 @@ pub(crate) fn measure(
     if let Some(name) = only.iter().find(|name| !keys.iter().any(|key| is_of(key, name))) {
         bail!("no claim has a figure of the experiment `{name}`");
     }
+    let wants = |key: &str| only.is_empty() || only.iter().any(|name| is_of(key, name));
+    if let Some(key) = keys.iter().find(|key| !wants(key) && !before.figures.contains_key(*key)) {
+        bail!("`{key}` was never measured: name its experiment, too");
+    }
     let mut reports: BTreeMap<String, Value> = BTreeMap::new();
     let (mut figures, mut failed) = (BTreeMap::new(), BTreeMap::new());
+    let mut days = BTreeMap::new();
     for key in keys {
         let mut words = key.split(' ');
         let (experiment, metric, variant) = (
@@ -191,8 +210,7 @@ pub(crate) fn measure(
             words.next().unwrap_or_default(),
             words.next().unwrap_or_default(),
         );
-        let is_wanted = only.is_empty() || only.iter().any(|name| name == experiment);
-        if is_wanted && !reports.contains_key(experiment) && !failed.contains_key(experiment) {
+        if wants(&key) && !reports.contains_key(experiment) && !failed.contains_key(experiment) {
             println!("claims: {experiment}");
             let file = format!("experiments/{experiment}.toml");
             match output(&mut workspace.powervisor(&["run", &file, "--format", "json"])) {
@@ -203,9 +221,12 @@ pub(crate) fn measure(
         if !reports.contains_key(experiment) {
             let figure = before.figures.get(&key);
             let figure = *figure.with_context(|| format!("`{key}` was never measured"))?;
+            let day = before.measured.get(experiment).cloned().unwrap_or_default();
+            days.insert(experiment.to_owned(), day);
             figures.insert(key, figure);
             continue;
         }
+        days.insert(experiment.to_owned(), measured.to_owned());
         let rows = reports[experiment]["rows"].as_array().context("a report without rows")?;
         let per = format!("{metric}_per_");
         let is_meant = |row: &&Value| {
@@ -220,9 +241,7 @@ pub(crate) fn measure(
             .with_context(|| format!("{experiment} has no `{metric}` of `{variant}`"))?;
         figures.insert(key, Figure::of(row));
     }
-    let is_whole = only.is_empty() && failed.is_empty();
-    let measured = if is_whole { measured } else { &before.measured };
-    Ok((Figures { measured: measured.to_owned(), figures }, failed.into_values().collect()))
+    Ok((Figures { measured: days, figures }, failed.into_values().collect()))
 }
 
 /// A whole number, with a comma between thousands from 10,000 on.
@@ -254,17 +273,24 @@ mod tests {
     fn places_are_filled_and_what_was_not_measured_is_an_error() {
         let figure = |value, bounds| Figure { value, bounds };
         let figures = [
-            ("e cycles a".to_owned(), figure(257.0029, Some([227.003, 310.4]))),
-            ("e cycles b".to_owned(), figure(41_561.0, None)),
-            ("e instructions a".to_owned(), figure(63.0008, None)),
+            ("e cycles a", figure(257.0029, Some([227.003, 310.4]))),
+            ("e cycles b", figure(41_561.0, None)),
+            ("e instructions a", figure(63.0008, None)),
+            ("f cycles a", figure(5.0, None)),
         ];
-        let all = Figures { measured: "today".to_owned(), figures: figures.into_iter().collect() };
+        let figures = figures.map(|(key, figure)| (key.to_owned(), figure)).into();
+        let measured = [("e", "2026-11-30"), ("f", "2026-11-29")];
+        let measured = measured.map(|(name, when)| (name.to_owned(), when.to_owned())).into();
+        let all = Figures { measured, figures };
         let filled = |text| all.fill(text).map_err(|error| format!("{error:#}"));
         assert_eq!(filled("| {e cycles a} |"), Ok("| 257 (227 to 310) |".to_owned()));
-        assert_eq!(filled("{e cycles b}, {measured}"), Ok("41,561, today".to_owned()));
+        assert_eq!(filled("{e cycles b}, {measured}"), Ok("41,561, 2026-11-30".to_owned()));
+        let oldest = "{e cycles b} {f cycles a} {e cycles b} {measured}\n{e cycles b} {measured}";
+        let expected = "41,561 5 41,561 2026-11-29\n41,561 2026-11-30";
+        assert_eq!(filled(oldest), Ok(expected.to_owned()));
         assert_eq!(filled("{e instructions a exact}"), Ok("63.0008".to_owned()));
         assert_eq!(filled("{e cycles b minus a}"), Ok("41,304".to_owned()));
-        for wrong in ["{e cycles c}", "{e cycles}", "{e cycles a b}", "{e"] {
+        for wrong in ["{e cycles c}", "{e cycles}", "{e cycles a b}", "{e", "{measured}"] {
             assert!(filled(wrong).is_err(), "{wrong}");
         }
     }

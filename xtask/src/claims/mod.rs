@@ -27,6 +27,8 @@ const CLAIMS: &str = "docs/claims";
 const README: &str = "README.md";
 /// What the names of experiments begin with that have KVM in them.
 const RIVALS: &str = "kvm-";
+/// The one whose kernel is compiled from its source.
+const COMPILED: &str = "kvm-facilities";
 /// What its outputs are called among experiments.
 const README_ALONE: &str = "README";
 
@@ -45,9 +47,11 @@ pub(crate) struct Arguments {
 pub(crate) fn claims(workspace: &Workspace, arguments: Arguments) -> Result<()> {
     images(workspace)?;
     build(workspace)?;
-    let is_rivals = |name: &String| name.starts_with(RIVALS);
-    if arguments.only.is_empty() || arguments.only.iter().any(is_rivals) {
-        make_rivals(workspace)?;
+    let measures = |begin: &str| {
+        arguments.only.is_empty() || arguments.only.iter().any(|name| name.starts_with(begin))
+    };
+    if measures(RIVALS) {
+        make_rivals(workspace, measures(COMPILED))?;
     }
     let mut texts = Vec::new();
     for entry in fs::read_dir(workspace.root.join(CLAIMS))? {
@@ -98,8 +102,9 @@ pub(crate) fn claims(workspace: &Workspace, arguments: Arguments) -> Result<()> 
 pub(crate) fn check(workspace: &Workspace) -> Result<Outcome> {
     let (said, here) = (Figures::read(&workspace.root)?, since()?);
     let compiler = |since: &str| since.split_once(", ").map(|(_, compiler)| compiler.to_owned());
-    if compiler(said.measured()) != compiler(&here) {
-        let why = format!("the figures are of {}, and here is {here}", said.measured());
+    let is_other = |(_, when): &(&String, &String)| compiler(when) != compiler(&here);
+    if let Some((name, when)) = said.measured().iter().find(is_other) {
+        let why = format!("the figures of {name} are of {when}, and here is {here}");
         return Ok(Outcome::Skipped(why));
     }
     claims(workspace, Arguments { check: true, only: Vec::new() })?;

@@ -327,10 +327,10 @@ fn everything(workspace: &Workspace, kernel: Kernel, packages: Packages) -> Resu
     Ok(figures)
 }
 
-/// Makes the images of KVM that are not there, for figures of them.
-pub(crate) fn make_rivals(workspace: &Workspace) -> Result<()> {
+/// Makes the images of KVM that are not there, for figures of them; those of the compiled one where it is needed.
+pub(crate) fn make_rivals(workspace: &Workspace, needs_compiled: bool) -> Result<()> {
     let (has_calls, has_states) = (kvm::is_made(workspace), idle::is_made(workspace));
-    let is_compiled = kvm::is_compiled(workspace);
+    let is_compiled = !needs_compiled || kvm::is_compiled(workspace);
     if has_calls && has_states && is_compiled {
         return Ok(());
     }
