@@ -72,10 +72,12 @@ impl Promotion {
 /// An address space of `BLOCKS` blocks, with a record for each page. Without `COMPILED_IN`, it is the code before the
 /// review: nothing of large pages is in it.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Faithful<const BLOCKS: usize, const COMPILED_IN: bool> {
+    /// In front, where one instruction reaches it, as theirs is a variable of its own.
+    promotion: Promotion,
     records: [[Record; PAGES]; BLOCKS],
     mapped: [Bitmap; BLOCKS],
-    promotion: Promotion,
     counts: Counts,
     /// Blocks of which some page was accessed when they were aged last while they were large.
     was_referenced: [bool; BLOCKS],
