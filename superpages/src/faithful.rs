@@ -51,9 +51,9 @@ pub enum Promotion {
     Never,
     /// What the landed code does.
     Landed,
-    /// What the review's first diff did, which is wrong: it does not look whether a block's pages show one aligned
-    /// block of memory, and replaces their entries one after the other. So an address has entries of two sizes
-    /// meanwhile.
+    /// What the review's first diff did, which is wrong: it does not look whether a block's pages are there, and show
+    /// one aligned block of memory, and replaces their entries one after the other. So an address has entries of two
+    /// sizes meanwhile.
     First,
 }
 

@@ -1,7 +1,8 @@
 //! Processes: address spaces with a file, a heap and loose pages; faults, fork, exec, map and unmap, exit.
 //!
 //! The pages that exec and a fault enter besides the one that is wanted, and the whole blocks among them, follow
-//! FreeBSD's `vm_map_pmap_enter` (`sys/vm/vm_map.c`) and `vm_fault_prefault` (`sys/vm/vm_fault.c`).
+//! FreeBSD's `load_section` (`sys/kern/imgact_elf.c`), `vm_map_pmap_enter` (`sys/vm/vm_map.c`) and `vm_fault_prefault`
+//! (`sys/vm/vm_fault.c`).
 
 use core::ops::Range;
 
@@ -31,28 +32,39 @@ const READ_WRITE: u64 = second::M | second::N | 2;
 const READ: u64 = second::M | second::N | 3;
 const READ_EXECUTE: u64 = second::M | 3;
 
-/// Pages that exec enters, a whole block counting as one: `MAX_INIT_PT`.
-const AT_EXEC: usize = 96;
+/// Pages of a file that a mapping enters at once, a whole block counting as one: `MAX_INIT_PT`.
+const AT_ONCE: usize = 96;
 /// Pages of a file on either side of the one that is missed: `PFBAK` and `PFFOR`.
 const AROUND: usize = 4;
 
 /// Where exec puts the file, and what it enters of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exec {
-    /// At an address that is congruent with its memory, and whole blocks at once where superpages are on.
+    /// All of it, at an address that is congruent with its memory; whole blocks at once where superpages are on:
+    /// `MAP_PREFAULT`.
     Blocks,
-    /// There, and pages alone.
-    Pages,
-    /// 64 KiB further on, as a linker may leave it, where no block can be large.
+    /// All of it, 64 KiB further on, as a linker may leave it, where no block can be large.
     Apart,
+    /// As [`Exec::Blocks`], but no more than mmap enters of a file: `MAP_PREFAULT_PARTIAL`.
+    Mapped,
+    /// As much, and pages alone.
+    Pages,
 }
 
 impl Exec {
     /// The page of an address space at which the file begins.
     const fn first_page(self) -> usize {
         match self {
-            Self::Blocks | Self::Pages => 0,
+            Self::Blocks | Self::Mapped | Self::Pages => 0,
             Self::Apart => 16,
+        }
+    }
+
+    /// How many of the file's pages it enters.
+    const fn pages(self) -> usize {
+        match self {
+            Self::Blocks | Self::Apart => FILE_PAGES,
+            Self::Mapped | Self::Pages => AT_ONCE,
         }
     }
 }
@@ -223,17 +235,17 @@ impl<'a, M: Manager> Kernel<'a, M> {
         done.unwrap_or_else(|refusal| panic!("page {page} of process {space}: {refusal:?}"));
     }
 
-    /// Lets an empty space show the file, and enters its first pages, as exec does.
+    /// Lets an empty space show the file, and enters what exec enters of it.
     pub(crate) fn exec(&mut self, space: usize) {
         self.exit(space);
         self.renew(space);
         let (exec, file) = (self.exec, self.file());
         let (manager, mut table, memory) = self.parts(space);
-        let (mut page, mut end) = (file.start, file.start + AT_EXEC);
+        let (mut page, mut end) = (file.start, file.start + exec.pages());
         while page < file.end.min(end) {
             let (real, is_full) = memory.of_file(page - file.start);
             let mapping = Mapping::new(real, READ_EXECUTE);
-            let begins_block = exec == Exec::Blocks && page.is_multiple_of(PAGES) && is_full;
+            let begins_block = exec != Exec::Pages && page.is_multiple_of(PAGES) && is_full;
             if begins_block && manager.enter_block(&mut table, page / PAGES, mapping) {
                 page += PAGES;
                 end += PAGES - 1;

@@ -7,7 +7,7 @@
 //! | argument | what it does |
 //! |---|---|
 //! | `superpages=W` | `ours`, as without it; `ours-off`: its code, that makes none; `faithful`, `off` and `without`: the way of FreeBSD's review D25237, its code with superpages off, and the code without them; `first`: the way of its first diff, which has entries of two sizes for an address while it promotes |
-//! | `exec=W` | `blocks`, as without it: exec enters whole blocks of the file where superpages are on; `pages`: it does not; `apart`: the file is not congruent with its memory |
+//! | `exec=W` | `blocks`, as without it: exec enters all of the file, in whole blocks where superpages are on; `apart`: the same, and the file is not congruent with its memory; `mapped`: it enters 96 pages, a whole block counting as one; `pages`: 96 pages, and no whole blocks |
 //! | `threads=N` | hardware threads, or vCPUs, 1 to 8, each of which has processes of its own, one at a time; 1 without it |
 //! | `processes=N` | how many of each thread; 4 without it |
 //! | `calls=N` | functions that each calls, each in a page of its own, again and again; 256 without it |
@@ -140,9 +140,10 @@ mod payload {
             name: partition.argument("superpages").unwrap_or("ours"),
             exec: match partition.argument("exec").unwrap_or("blocks") {
                 "blocks" => Exec::Blocks,
-                "pages" => Exec::Pages,
                 "apart" => Exec::Apart,
-                other => panic!("exec={other}: blocks, pages and apart are known"),
+                "mapped" => Exec::Mapped,
+                "pages" => Exec::Pages,
+                other => panic!("exec={other}: blocks, apart, mapped and pages are known"),
             },
             memory: Memory::take::<Greatest>(&partition, threads as usize),
             threads,

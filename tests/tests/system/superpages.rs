@@ -181,8 +181,9 @@ fn processes_keep_their_memory_in_pages_of_either_size() {
     let ways = [
         ("off", "", [0, 0], 0),
         ("faithful", "", [1, 2], 1),
-        ("faithful", "exec=pages", [1, 0], 500),
         ("faithful", "exec=apart", [1, 0], 0),
+        ("faithful", "exec=mapped", [1, 2], 1),
+        ("faithful", "exec=pages", [1, 0], 500),
         ("ours", "", [1, 2], 0),
     ];
     let partitions = ways.iter().enumerate().map(|(index, (way, exec, ..))| {
@@ -377,7 +378,7 @@ fn what_cannot_be_is_refused_with_a_reason() {
             "superpages=on",
             "superpages=on: without, off, faithful, first, ours-off and ours are known",
         ),
-        ("exec=whole", "exec=whole: blocks, pages and apart are known"),
+        ("exec=whole", "exec=whole: blocks, apart, mapped and pages are known"),
         ("heap=5000", "heap from 1 to 4096, calls from 1 to 6144"),
         ("calls=0", "heap from 1 to 4096, calls from 1 to 6144"),
         ("processes=1", "memory: 5 free blocks of 16 MiB were expected"),
