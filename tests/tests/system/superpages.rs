@@ -187,12 +187,13 @@ fn processes_keep_their_memory_in_pages_of_either_size() {
         ("ours", "", [1, 2], 0),
     ];
     let partitions = ways.iter().enumerate().map(|(index, (way, exec, ..))| {
-        let arguments = format!("{exec} processes=1 calls=128 passes=1 spins=100");
+        let arguments = format!("{exec} processes=1 calls=128 passes=1 spins=100 counts=yes");
         let partition = partition(way, "128 MiB", &arguments).replace("random-access", "churn");
         partition.replace(&format!("name = \"{way}\""), &format!("name = \"p{index}\""))
     });
     let text = format!("slice_us = 100\n{}", partitions.collect::<String>());
     let console = console(&text, [1, 1, 4]);
+    let mut entered = Vec::new();
     for (index, (way, exec, [promotions, whole], failures)) in ways.iter().enumerate() {
         let said = |what: &str| {
             let begin = format!("[p{index}] churn: ");
@@ -208,7 +209,11 @@ fn processes_keep_their_memory_in_pages_of_either_size() {
         let failed = line.split("churn: ").nth(1).and_then(|line| line.split(' ').next());
         let failed: u64 = failed.and_then(|failed| failed.parse().ok()).expect("a number");
         assert!(failed >= *failures && (*failures > 0 || failed == 0), "{way} {exec}: {line}");
+        entered.push(number(said("faults"), "entries entered"));
     }
+    // Exec enters all of the file, twice 6144 pages, in pages of either size; what is more is the promotion.
+    let [off, faithful, apart, ..] = entered[..] else { panic!("{entered:?}") };
+    assert!(off >= 2 * 6144 && faithful == off + 4096 && apart == faithful, "{entered:?}");
 }
 
 /// Pages that are wired have their entries whatever happens to their block, and pages that were said to be clean are so
