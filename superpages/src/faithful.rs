@@ -141,6 +141,7 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Faithful<BLOCKS, COMPILED_IN>
         }
     }
 
+    /// Maps a page and enters it.
     fn enter_page(
         &mut self,
         table: &mut impl Table,
@@ -153,7 +154,8 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Faithful<BLOCKS, COMPILED_IN>
         self.insert(table, page)
     }
 
-    /// The same where blocks become large. As theirs, it asks for the record of the block's first page.
+    /// The same where blocks become large. As theirs, it asks for the record of the block's first page. Not inlined, so
+    /// that `enter` pays for none of it where they do not.
     #[inline(never)]
     fn enter_and_promote(
         &mut self,
@@ -234,6 +236,7 @@ impl<const BLOCKS: usize, const COMPILED_IN: bool> Faithful<BLOCKS, COMPILED_IN>
         }
     }
 
+    /// Not inlined, so that pages of no large block pay for the look alone.
     #[inline(never)]
     fn demote_part(&mut self, table: &mut impl Table, page: usize, pages: &Range<usize>) {
         if !Self::is_whole(page, pages) {

@@ -221,8 +221,9 @@ pub(crate) fn measure(
         if !reports.contains_key(experiment) {
             let figure = before.figures.get(&key);
             let figure = *figure.with_context(|| format!("`{key}` was never measured"))?;
-            let day = before.measured.get(experiment).cloned().unwrap_or_default();
-            days.insert(experiment.to_owned(), day);
+            let day = before.measured.get(experiment);
+            let day = day.with_context(|| format!("when was `{experiment}` measured?"))?;
+            days.insert(experiment.to_owned(), day.clone());
             figures.insert(key, figure);
             continue;
         }

@@ -116,7 +116,7 @@ pub(crate) fn divides_first<H: Tables>(
     }
 }
 
-/// The same of a call that names one, or several.
+/// The same, asked of each entry that the call names.
 #[cold]
 #[inline(never)]
 fn divides<H: Tables>(table: &HashTable, call: Hypercall, arguments: &[u64; WORDS]) -> bool {
