@@ -6,7 +6,8 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result};
 
@@ -30,53 +31,123 @@ const BARE_SUFFIX: &str = "-bare";
 /// Builds all images and copies them to where the powervisor command looks for them.
 pub(crate) fn images(workspace: &Workspace) -> Result<()> {
     setup()?;
-    let toolchain = Toolchain::find()
-        .context("no Rust compiler with the sources of core; run `cargo xtask setup`")?;
-    let target = workspace.root.join("hypervisor/image").join(TARGET).with_extension("json");
-    let built = workspace.target.join("bare");
-    let programs = built.join(TARGET).join("release");
+    let builder = Builder::new(workspace, &workspace.target)?;
     let images = || workspace.packages.iter().filter(|package| !package.programs.is_empty());
     // Apart, because cargo gives crates that are built together the features that any of them asks for, and
     // the payloads have no heap.
-    let hypervisor = images().filter(|image| image.name == HYPERVISOR).collect();
-    let both = images().filter(|image| image.name == BOTH).collect();
+    let hypervisor: Vec<_> = images().filter(|image| image.name == HYPERVISOR).collect();
+    let both: Vec<_> = images().filter(|image| image.name == BOTH).collect();
     let guests: Vec<_> = images().filter(|image| image.is_guest()).collect();
-    let bare = guests.iter().copied().filter(|guest| guest.has_feature(BARE)).collect();
+    let bare: Vec<_> = guests.iter().copied().filter(|guest| guest.has_feature(BARE)).collect();
     let [program, feature] = POWER8;
-    let build = |packages: &Vec<&Package>, others: &[&str]| {
-        let mut command = toolchain.cargo();
-        command
-            .args(["build", "--quiet", "--release", "-Zbuild-std=core,alloc"])
-            .arg("-Zbuild-std-features=compiler-builtins-mem")
-            .args(toolchain.target_file_flag())
-            .arg("--target")
-            .arg(&target)
-            .arg("--target-dir")
-            .arg(&built)
-            .args(packages.iter().flat_map(|package| ["--package", &package.name]))
-            .args(others)
-            .env(PARTS, &programs)
-            .current_dir(&workspace.root);
-        run(&mut command).context("building the images")
-    };
-    let copy = |packages: &Vec<&Package>, suffix: &str| {
+    let copy = |packages: &[&Package], suffix: &str| {
         for program in packages.iter().flat_map(|image| &image.programs) {
-            let from = programs.join(program);
-            renew(&from, &workspace.images().join(format!("{program}{suffix}")))
-                .with_context(|| format!("copying {}", from.display()))?;
+            builder.copy(program, &workspace.images().join(format!("{program}{suffix}")))?;
         }
         Ok(())
     };
-    build(&hypervisor, &[])?;
-    build(&hypervisor, &["--features", feature, "--bin", program])?;
-    build(&both, &[])?;
-    build(&guests, &[])?;
+    builder.build(&hypervisor, &[])?;
+    builder.build(&hypervisor, &["--features", feature, "--bin", program])?;
+    builder.build(&both, &[])?;
+    builder.build(&guests, &[])?;
     fs::create_dir_all(workspace.images())?;
     copy(&hypervisor, "")?;
     copy(&both, "")?;
     copy(&guests, "")?;
-    build(&bare, &["--features", BARE])?;
+    builder.build(&bare, &["--features", BARE])?;
     copy(&bare, BARE_SUFFIX)
+}
+
+/// Builds programs for bare metal.
+#[derive(Debug)]
+pub(crate) struct Builder<'a> {
+    workspace: &'a Workspace,
+    toolchain: Toolchain,
+    /// Where cargo builds.
+    built: PathBuf,
+}
+
+impl<'a> Builder<'a> {
+    /// One that builds in `folder`.
+    pub(crate) fn new(workspace: &'a Workspace, folder: &Path) -> Result<Self> {
+        let toolchain = Toolchain::find()
+            .context("no Rust compiler with the sources of core; run `cargo xtask setup`")?;
+        Ok(Self { workspace, toolchain, built: folder.join("bare") })
+    }
+
+    /// The folder with the programs.
+    fn programs(&self) -> PathBuf {
+        self.built.join(TARGET).join("release")
+    }
+
+    fn cargo(&self, task: &str, packages: &[&Package], others: &[&str]) -> Command {
+        let root = &self.workspace.root;
+        let target = root.join("hypervisor/image").join(TARGET).with_extension("json");
+        let mut command = self.toolchain.cargo();
+        command
+            .args([task, "--quiet", "--release", "-Zbuild-std=core,alloc"])
+            .arg("-Zbuild-std-features=compiler-builtins-mem")
+            .args(self.toolchain.target_file_flag())
+            .arg("--target")
+            .arg(target)
+            .arg("--target-dir")
+            .arg(&self.built)
+            .args(packages.iter().flat_map(|package| ["--package", &package.name]))
+            .args(others)
+            .env(PARTS, self.programs())
+            .current_dir(root);
+        command
+    }
+
+    fn build(&self, packages: &[&Package], others: &[&str]) -> Result<()> {
+        run(&mut self.cargo("build", packages, others)).context("building the images")
+    }
+
+    /// Copies a program that was built.
+    fn copy(&self, program: &str, to: &Path) -> Result<()> {
+        let from = self.programs().join(program);
+        renew(&from, to).with_context(|| format!("copying {}", from.display()))
+    }
+
+    /// Builds the hypervisor and the images that are `named` into `images`, with their functions in another order for
+    /// each `layout` from 1 on.
+    pub(crate) fn shuffled(&self, images: &Path, named: &[String], layout: u32) -> Result<()> {
+        let shuffle = format!("-Clink-arg=--shuffle-sections=.text.*={layout}");
+        let shuffled = |package: &Package, program: &str, feature: Option<&str>| {
+            let mut command = self.cargo("rustc", &[package], &["--bin", program]);
+            command.args(feature.iter().flat_map(|feature| ["--features", feature]));
+            run(command.args(["--", &shuffle])).context("building shuffled images")
+        };
+        let package = |name: &str| {
+            let found = self.workspace.packages.iter().find(|package| package.name == name);
+            found.with_context(|| format!("no package is called {name}"))
+        };
+        let hypervisor = package(HYPERVISOR)?;
+        let [power8, feature] = POWER8;
+        for program in &hypervisor.programs {
+            shuffled(hypervisor, program, (program == power8).then_some(feature))?;
+            self.copy(program, &images.join(program))?;
+        }
+        let both = package(BOTH)?;
+        self.build(&[both], &[])?;
+        for program in &both.programs {
+            self.copy(program, &images.join(program))?;
+        }
+        for name in named {
+            let (program, feature) = match name.strip_suffix(BARE_SUFFIX) {
+                Some(program) => (program, Some(BARE)),
+                None => (name.as_str(), None),
+            };
+            let has_program =
+                |package: &&Package| package.programs.iter().any(|own| own == program);
+            let mut guests = self.workspace.packages.iter().filter(|package| package.is_guest());
+            let guest = guests.find(has_program);
+            let guest = guest.with_context(|| format!("no payload of ours is called {name}"))?;
+            shuffled(guest, program, feature)?;
+            self.copy(program, &images.join(name))?;
+        }
+        Ok(())
+    }
 }
 
 /// Copies a file where it is not there already: others may be reading it.

@@ -12,6 +12,7 @@ mod fuzz;
 mod images;
 mod join;
 mod kvm_unit_tests;
+mod layouts;
 mod linux;
 mod loom;
 mod mutants;
@@ -72,6 +73,8 @@ enum Task {
     Join,
     /// Measure the figures of CLAIMS.md and of the README's quoted outputs again, and write those that changed.
     Claims(claims::Arguments),
+    /// Run an experiment with images whose functions lie elsewhere, and print how far its figures hang on that.
+    Layouts(layouts::Arguments),
     /// Run random instructions on the simulator and on QEMU, and compare; `differential --help` lists options.
     #[command(disable_help_flag = true)]
     Differential {
@@ -112,6 +115,7 @@ fn main() -> ExitCode {
         Task::Check => check::check(&workspace),
         Task::Join => join::join(&workspace),
         Task::Claims(arguments) => claims::claims(&workspace, arguments),
+        Task::Layouts(arguments) => layouts::layouts(&workspace, &arguments),
         Task::Differential { arguments } => test::differential(&workspace, &arguments),
         Task::Bench(only) => bench::bench(&workspace, only),
         Task::Mutants(arguments) => mutants::mutants(&workspace, arguments).map(drop),
