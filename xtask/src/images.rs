@@ -8,6 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::SystemTime;
 
 use anyhow::{Context, Result};
 
@@ -126,6 +127,9 @@ impl<'a> Builder<'a> {
         let [power8, feature] = POWER8;
         for program in &hypervisor.programs {
             shuffled(hypervisor, program, (program == power8).then_some(feature))?;
+            // Cargo may bring back one that it built before, which is older than the file with all programs.
+            let built = fs::File::options().append(true).open(self.programs().join(program))?;
+            built.set_modified(SystemTime::now())?;
             self.copy(program, &images.join(program))?;
         }
         let both = package(BOTH)?;
