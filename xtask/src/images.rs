@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::setup::setup;
 use crate::toolchain::Toolchain;
@@ -136,22 +136,46 @@ impl<'a> Builder<'a> {
         self.build(&[both], &[])?;
         for program in &both.programs {
             self.copy(program, &images.join(program))?;
+            for part in &hypervisor.programs {
+                let [whole, part] = [program, part].map(|program| images.join(program));
+                ensure!(
+                    has_code(&fs::read(&whole)?, &fs::read(&part)?),
+                    "{} has another layout than {}",
+                    whole.display(),
+                    part.display()
+                );
+            }
         }
         for name in named {
-            let (program, feature) = match name.strip_suffix(BARE_SUFFIX) {
-                Some(program) => (program, Some(BARE)),
-                None => (name.as_str(), None),
-            };
-            let has_program =
-                |package: &&Package| package.programs.iter().any(|own| own == program);
-            let mut guests = self.workspace.packages.iter().filter(|package| package.is_guest());
-            let guest = guests.find(has_program);
-            let guest = guest.with_context(|| format!("no payload of ours is called {name}"))?;
-            shuffled(guest, program, feature)?;
+            let payload = payload(self.workspace, name);
+            let (package, program, feature) =
+                payload.with_context(|| format!("no payload of ours is called {name}"))?;
+            shuffled(package, program, feature)?;
             self.copy(program, &images.join(name))?;
         }
         Ok(())
     }
+}
+
+/// What the payload of this name is built from, if it is ours: its package, program and feature.
+pub(crate) fn payload<'a>(
+    workspace: &'a Workspace,
+    name: &'a str,
+) -> Option<(&'a Package, &'a str, Option<&'static str>)> {
+    let (program, feature) = match name.strip_suffix(BARE_SUFFIX) {
+        Some(program) => (program, Some(BARE)),
+        None => (name, None),
+    };
+    let has_program = |package: &&Package| package.programs.iter().any(|own| own == program);
+    let mut guests = workspace.packages.iter().filter(|package| package.is_guest());
+    Some((guests.find(has_program)?, program, feature))
+}
+
+/// Whether the file with all of the hypervisor's programs has the code of this one. An image begins where its file
+/// does, and image.ld has nothing but code from here to there.
+fn has_code(all: &[u8], program: &[u8]) -> bool {
+    let code = program.get(0x8000..0x18000);
+    code.is_some_and(|code| all.windows(code.len()).any(|part| part == code))
 }
 
 /// Copies a file where it is not there already: others may be reading it.
@@ -163,4 +187,20 @@ fn renew(from: &Path, to: &Path) -> io::Result<()> {
     let half = to.with_extension("new");
     fs::copy(from, &half)?;
     fs::rename(half, to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_with_the_code_of_another_layout_is_found() {
+        let program: Vec<u8> = (0..0x2_0000_u32).map(|index| (index / 4 % 251) as u8).collect();
+        let all = [&[7; 100], &*program].concat();
+        assert!(has_code(&all, &program));
+        let mut other = program.clone();
+        other.swap(0x9000, 0x9004);
+        assert!(!has_code(&all, &other));
+        assert!(!has_code(&all, &program[..0x9000]));
+    }
 }

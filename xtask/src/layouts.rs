@@ -1,15 +1,16 @@
 //! How far an experiment's figures hang on where functions lie: it runs with images whose functions the linker has
 //! shuffled.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use nix::fcntl::{Flock, FlockArg};
 use serde_json::Value;
 
-use crate::images::{Builder, images};
+use crate::images::{Builder, images, payload};
 use crate::run::build;
 use crate::workspace::{Workspace, output};
 
@@ -46,10 +47,14 @@ pub(crate) fn layouts(workspace: &Workspace, arguments: &Arguments) -> Result<()
     let mut named = Vec::new();
     let parsed = toml::from_str(&text).with_context(|| path.display().to_string())?;
     find_images(&toml::Value::Table(parsed), &mut named);
+    // A kernel of others, such as Linux, stays as it is.
+    named.retain(|name| payload(workspace, name).is_some());
+    let folder = workspace.target.join(FOLDER);
+    fs::create_dir_all(&folder)?;
+    let _alone = alone(&folder)?;
     images(workspace)?;
     build(workspace)?;
     let as_built = measure(workspace, &workspace.images(), experiment, options)?;
-    let folder = workspace.target.join(FOLDER);
     let mut measured = Vec::new();
     for layout in 1..=*count {
         eprintln!("{experiment}: layout {layout} of {count}");
@@ -59,6 +64,13 @@ pub(crate) fn layouts(workspace: &Workspace, arguments: &Arguments) -> Result<()
     }
     println!("{experiment}: {count} layouts of the hypervisor and of {}\n", named.join(", "));
     print(&as_built, &measured)
+}
+
+/// Keeps others from building in `folder` meanwhile: they would run with a layout of ours.
+fn alone(folder: &Path) -> Result<Flock<File>> {
+    let file = File::create(folder.join("lock"))?;
+    let locked = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| error);
+    locked.with_context(|| format!("another `cargo xtask layouts` works in {}", folder.display()))
 }
 
 /// The images that an experiment names: its payloads, and kernels of its own.
@@ -149,7 +161,10 @@ fn print(as_built: &[Row], measured: &[Vec<Row>]) -> Result<()> {
     for (index, row) in as_built.iter().enumerate() {
         let values: Option<Vec<f64>> = measured
             .iter()
-            .map(|rows| rows.get(index).filter(|other| other.variant == row.variant))
+            .map(|rows| {
+                rows.get(index)
+                    .filter(|other| other.variant == row.variant && other.metric == row.metric)
+            })
             .map(|row| row.map(|row| row.value))
             .collect();
         let values = values.with_context(|| format!("not all runs have {}", row.variant))?;
@@ -174,7 +189,7 @@ fn interval(values: &[f64]) -> Result<(f64, f64)> {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let quantile = STUDENT.get(values.len() - 2).or(STUDENT.last()).copied().unwrap_or(f64::NAN);
+    let quantile = STUDENT[(values.len() - 2).min(STUDENT.len() - 1)];
     Ok((mean, quantile * (squares / (count - 1.0) / count).sqrt()))
 }
 
