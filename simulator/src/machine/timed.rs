@@ -4,6 +4,7 @@
 //! furthest behind, or until what it does next must come behind what others do. The turn is part of the
 //! state, so where somebody stops the machine to look makes no difference.
 
+use arch::instruction::Word;
 use arch::marker::Mark;
 
 use super::execution::{Stretch, StretchEnd, completes, find_block, has_returned, next_at};
@@ -38,7 +39,12 @@ impl Machine {
     pub fn stop_timing(&mut self) {
         let State { threads, shared, timing, timed, .. } = &mut self.state;
         if let Some(mut model) = timing.take() {
-            threads.iter_mut().for_each(Thread::forget_occurrences);
+            for thread in threads.iter_mut() {
+                if thread.counts_occurrences() {
+                    thread.show(model.occurrences(thread.index));
+                }
+                thread.forget_occurrences();
+            }
             shared.is_timed = false;
             model.look(threads);
             model.check(threads);
@@ -182,7 +188,7 @@ impl Machine {
                     match self.step(index, observer).map_err(|reason| (index, reason))? {
                         StretchEnd::Turn => index = self.next_of_core(index),
                         StretchEnd::Trap => {
-                            let trap = self.trap(index, observer);
+                            let trap = self.timed_trap(index, observer);
                             if trap.map_err(|reason| (index, reason))? {
                                 return Ok(());
                             }
@@ -199,7 +205,7 @@ impl Machine {
                 let (cycles, instructions) = thread.next_alert();
                 let deadline = deadline.min(thread.time.cycles().saturating_add(cycles));
                 let deadline = deadline.min(shared.engines_due());
-                let instructions = if thread.counts_occurrences() { 1 } else { instructions };
+                let instructions = if thread.awaits_occurrence() { 1 } else { instructions };
                 let limit = thread.steps().saturating_add(instructions);
                 let mode = Mode::of(thread);
                 siblings[place] = Some(Entered { deadline, limit, mode, block: None });
@@ -218,7 +224,7 @@ impl Machine {
                 StretchEnd::Synchronize => siblings = Default::default(),
                 StretchEnd::Trap => {
                     siblings = Default::default();
-                    if self.trap(index, observer).map_err(|reason| (index, reason))? {
+                    if self.timed_trap(index, observer).map_err(|reason| (index, reason))? {
                         return Ok(());
                     }
                 }
@@ -234,6 +240,16 @@ impl Machine {
         {
             threads[index].show(timing.occurrences(index));
         }
+    }
+
+    /// As [`trap`](Self::trap), which may change what the thread's counters count.
+    fn timed_trap<O: Observer>(
+        &mut self,
+        index: usize,
+        observer: &mut O,
+    ) -> Result<bool, StopReason> {
+        self.show_occurrences(index);
+        self.trap(index, observer)
     }
 
     fn first_of_core(&self, index: usize) -> usize {
@@ -319,6 +335,12 @@ impl Machine {
     }
 }
 
+/// Whether an instruction may read a counter or change what counts. All that do have these primary opcodes: `sc` and
+/// `scv` 17, returns and power saving 19, and moves from and to SPRs and the MSR 31.
+fn may_look_at_counters(word: Word) -> bool {
+    matches!(word.0 >> 26, 17 | 19 | 31)
+}
+
 /// A thread that has entered its state, and goes on in it when its turn comes again.
 struct Entered {
     /// The cycle at which it has to enter anew.
@@ -351,6 +373,7 @@ impl Run<'_> {
     ) -> StretchEnd {
         let is_shared = self.timing.is_shared(self.thread.index);
         let has_others = self.timing.has_others(self.thread.index);
+        let counts_occurrences = self.thread.counts_occurrences();
         for (index, op) in self.block.ops.iter().enumerate().skip(*place) {
             *place = index;
             let Self { thread, shared, timing, block, timed } = self;
@@ -362,6 +385,9 @@ impl Run<'_> {
                 return StretchEnd::Turn;
             }
             thread.accesses.clear();
+            if counts_occurrences && may_look_at_counters(op.word) {
+                thread.show(timing.occurrences(thread.index));
+            }
             let outcome = (op.handler)(self.thread, self.shared, op.word);
             if !completes(self.thread, outcome) {
                 self.thread.contain(op.word);

@@ -141,6 +141,25 @@ fn nothing_counts_while_it_is_frozen() {
     assert_eq!(kept(&machine, 18)[3], LINES as u64);
 }
 
+/// Whether the machine looks at each instruction, since a counter could become negative, or only where somebody reads
+/// or what counts changes, it counts the same.
+#[test]
+fn what_counts_changes_at_the_instruction_that_changes_it() {
+    for mmcr0 in [monitor::FCM1, monitor::FCM1 | monitor::PMC1CE | monitor::PMCJCE] {
+        let mmcr1 = events([(0, 0x02), (0, 0xFE), (0, 0xFE), (0, 0xF0)]);
+        let state = |program: Program, bits: u64| {
+            program.set(6, msr::SF | msr::HV | bits).op(Mnemonic::Mtmsrd, &[6, 0])
+        };
+        let program = each_line(counts(mmcr1, mmcr0), Mnemonic::Ld);
+        let program = state(program, msr::PMM).set(4, AREA + (1 << 20));
+        let program = state(each_line(program, Mnemonic::Ld), 0).set(4, AREA + (2 << 20));
+        let program = program.op(Mnemonic::Ld, &[6, 0, 4]).op(Mnemonic::Ld, &[6, FAR, 4]);
+        let machine = run(power8(), true, keeps(program, 14));
+        let counted = LINES as u64 + 2;
+        assert_eq!(kept(&machine, 14)[1..], [counted; 3], "{mmcr0:#x}");
+    }
+}
+
 #[test]
 fn an_event_makes_an_alert_as_an_instruction_does() {
     let armed = monitor::PMAE | monitor::PMCJCE | monitor::FCECE;

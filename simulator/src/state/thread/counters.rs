@@ -128,6 +128,11 @@ impl fmt::Display for Missing {
     }
 }
 
+/// The bits of MMCR0 of which one lets something follow when the counter with this index is negative.
+const fn condition(index: usize) -> u64 {
+    if index == 0 { monitor::PMC1CE | monitor::TRIGGER } else { monitor::PMCJCE }
+}
+
 impl Thread {
     /// Brings the counters up to date, and does what follows from one that is negative.
     pub(crate) fn count(&mut self) {
@@ -166,10 +171,17 @@ impl Thread {
         }
     }
 
-    /// Whether a counter counts what the timing model knows: that has to [`show`](Self::show) it before each
-    /// instruction.
+    /// Whether a counter counts what the timing model knows: that has to [`show`](Self::show) it before an instruction
+    /// that may look.
     pub(crate) fn counts_occurrences(&self) -> bool {
         self.counters.what.iter().any(|what| matches!(what, Some(Counted::Occurrences(_))))
+    }
+
+    /// Whether something follows from such a counter as soon as it is negative.
+    pub(crate) fn awaits_occurrence(&self) -> bool {
+        let what = self.counters.what.iter().enumerate();
+        let mut counting = what.filter(|(_, what)| matches!(what, Some(Counted::Occurrences(_))));
+        counting.any(|(index, _)| self.spr(Spr::Mmcr0) & condition(index) != 0)
     }
 
     /// How often things have occurred since timing began.
@@ -327,9 +339,7 @@ impl Thread {
         let mut next = (u64::MAX, u64::MAX);
         let mmcr0 = self.spr(Spr::Mmcr0);
         for (index, what) in self.counters.what.into_iter().enumerate() {
-            let enable =
-                if index == 0 { monitor::PMC1CE | monitor::TRIGGER } else { monitor::PMCJCE };
-            let Some(what) = what.filter(|_| mmcr0 & enable != 0) else { continue };
+            let Some(what) = what.filter(|_| mmcr0 & condition(index) != 0) else { continue };
             let Some(left) = monitor::NEGATIVE.checked_sub(self.spr(COUNTERS[index])) else {
                 continue;
             };
