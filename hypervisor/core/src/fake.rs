@@ -31,7 +31,7 @@ use crate::life::outcome::Departure;
 use crate::map_cache::{FRAME_LOG2, Frame};
 use crate::memory::Range;
 use crate::partition::{Common, Partition};
-use crate::prefetch::{Levels, PrefetchEngine};
+use crate::prefetch::{Levels, Missed, PrefetchEngine};
 use crate::sync::{Home, TableEntry};
 use crate::vcpu::registers::{Registers, Supervisor};
 use crate::vcpu_id::VcpuId;
@@ -91,6 +91,8 @@ pub struct Fake {
     pub alerts_later: Cell<bool>,
     /// Instructions that were completed.
     pub completed: Cell<u64>,
+    /// Loads that missed the caches, where the performance monitor is the hypervisor's.
+    pub missed: Cell<Option<Missed>>,
     /// Tables that can still be made for it.
     pub logs_left: Cell<u64>,
     /// What guests do when they are entered, with which LPCR and until when.
@@ -197,6 +199,7 @@ impl Fake {
             is_engine_at_work: Cell::default(),
             alerts_later: Cell::new(false),
             completed: Cell::default(),
+            missed: Cell::default(),
             logs_left: Cell::new(u64::MAX),
             tables_in_use: RefCell::default(),
             hash_tables: HashTables::default(),
@@ -583,6 +586,10 @@ impl PrefetchEngine for Fake {
 
     fn completed(&self) -> u64 {
         self.completed.get()
+    }
+
+    fn missed(&self) -> Option<Missed> {
+        self.missed.get()
     }
 }
 

@@ -6,6 +6,9 @@
 //! the other one's log costs. A trial ends when the difference is far beyond what its scatter explains, or after
 //! [`BLOCKS_MAX`] blocks; what is not proved then stays off. What was found out holds for a while, twice as long each
 //! time that the next trials find the same, and ends before that when what the vcore gets done is no more like it was.
+//!
+//! Where the performance monitor has counted the loads that missed the caches, a gain must have come from those that
+//! did not, and a trial of what avoids too few of them ends at once.
 
 use arch::record::{Fetched, Learned};
 
@@ -27,6 +30,12 @@ const VAIN_MAX: u32 = 32;
 /// blocks scatter more than they show: two would be too few before the last one.
 const ERRORS: i64 = 4;
 const ERRORS_AT_LAST: i64 = 2;
+/// The same where too few misses were avoided to be worth anything: whether they were shows sooner.
+const BLOCKS_VAIN: i64 = 2;
+/// The most that a load waits whose line comes from the core's own L3, and from beyond that: 31 and 250 ns. Guesses on
+/// the high side: what is worth less than the least gain even so is worth nothing.
+const L3_TICKS: u64 = 16;
+const MEMORY_TICKS: u64 = 128;
 /// Parts of a whole, in which differences are.
 const WHOLE: i64 = 1 << 16;
 /// The least gain that counts, in parts of [`WHOLE`]: 1/512, below which nobody can tell what a log costs others.
@@ -36,6 +45,57 @@ const HOLDS: u32 = 64;
 const HOLDS_MAX: u32 = 1024;
 /// So many stays behind each other that are unlike the others show that the work has changed.
 const UNLIKE: u32 = 4;
+
+/// Loads whose line came from beyond a core's L2, and those of them for which it came from beyond its L3.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Missed {
+    /// PM_DATA_FROM_L2MISS.
+    pub l2: u64,
+    /// PM_DATA_FROM_L3MISS.
+    pub l3: u64,
+}
+
+impl Missed {
+    /// These, and what counters of 32 bits say that was missed between two looks.
+    pub(super) fn with(self, before: Self, after: Self) -> Self {
+        let more = |before: u64, after: u64| u64::from((after as u32).wrapping_sub(before as u32));
+        Self { l2: self.l2 + more(before.l2, after.l2), l3: self.l3 + more(before.l3, after.l3) }
+    }
+}
+
+/// What came of a stay.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outcome {
+    /// Instructions completed.
+    pub(super) done: u64,
+    /// In so many ticks.
+    pub(super) ticks: u64,
+    /// With so many misses, if somebody counted them all.
+    pub(super) missed: Option<Missed>,
+}
+
+impl Outcome {
+    fn sample(self) -> Sample {
+        let Self { done, ticks, missed } = self;
+        let ratio = |of: u64, to: u64, shift: u32| {
+            u64::try_from((u128::from(of) << shift) / u128::from(to.max(1))).unwrap_or(u64::MAX)
+        };
+        let waited = missed.map(|Missed { l2, l3 }| {
+            let near = l2.saturating_sub(l3).saturating_mul(L3_TICKS);
+            ratio(near.saturating_add(l3.saturating_mul(MEMORY_TICKS)), done, 32)
+        });
+        Sample { rate: ratio(done, ticks, 16), waited }
+    }
+}
+
+/// The same, as it is compared.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    /// Instructions for each tick, in parts of 65,536.
+    rate: u64,
+    /// The most ticks that loads waited for each instruction, in parts of 2^32.
+    waited: Option<u64>,
+}
 
 /// What is known of a vcore.
 #[derive(Debug)]
@@ -77,6 +137,8 @@ struct Trial {
     /// Sums of what was won, in parts of [`WHOLE`], and of the squares.
     sum: i64,
     squares: i64,
+    /// The sum of what the misses that were avoided can have won at most, if all stays' were counted.
+    at_most: Option<i64>,
 }
 
 /// Stays of which one has another way than the others.
@@ -87,10 +149,11 @@ struct Block {
     single: u64,
     /// Whether that one has what is tried, and the others what was best; else it is the other way round.
     is_tried_once: bool,
-    /// How many are over, and what was done in them for each tick: in the single one, and the sum of the others.
+    /// How many are over, and what came of them: of the single one, and the sums of the others.
     over: u64,
-    rate: u64,
+    alone: Option<Sample>,
     rates: u128,
+    waits: Option<u128>,
 }
 
 /// What the blocks of a trial show.
@@ -135,8 +198,8 @@ impl Learning {
         }
     }
 
-    /// A stay is over that was to have [`Self::way`], and had it or not: so much was done in so many ticks.
-    pub(super) fn note(&mut self, done: u64, ticks: u64, is_as_meant: bool) {
+    /// A stay is over that was to have [`Self::way`], and had it or not.
+    pub(super) fn note(&mut self, outcome: Outcome, is_as_meant: bool) {
         if let State::Trial(trial) = &mut self.state
             && !is_as_meant
             && trial.vain < VAIN_MAX
@@ -145,10 +208,10 @@ impl Learning {
             trial.vain += 1;
             return;
         }
-        let rate = (u128::from(done) << 16) / u128::from(ticks.max(1));
-        let rate = u64::try_from(rate).unwrap_or(u64::MAX);
+        let sample = outcome.sample();
         match &mut self.state {
             State::Held { left, rate: usual, unlike } => {
+                let rate = sample.rate;
                 let mean = *usual.get_or_insert(rate);
                 if mean.abs_diff(rate) > mean / 4 {
                     *unlike += 1;
@@ -165,7 +228,7 @@ impl Learning {
                 }
             }
             State::Trial(trial) => {
-                let Some((with, without)) = trial.block.note(rate) else { return };
+                let Some((with, without)) = trial.block.note(sample) else { return };
                 trial.note(with, without);
                 let (verdict, with) = (trial.verdict(), trial.with);
                 if verdict == Verdict::Open {
@@ -202,7 +265,7 @@ impl Learning {
 impl Block {
     fn new(stays: u64, is_tried_once: bool, chance: &mut u64) -> Self {
         let single = next(chance) % stays;
-        Self { stays, single, is_tried_once, over: 0, rate: 0, rates: 0 }
+        Self { stays, single, is_tried_once, over: 0, alone: None, rates: 0, waits: Some(0) }
     }
 
     /// Whether its next stay has what is tried.
@@ -210,40 +273,56 @@ impl Block {
         (self.over == self.single) == self.is_tried_once
     }
 
-    /// A stay is over: if it was the last one, what was done for each tick with what is tried, and without.
-    fn note(&mut self, rate: u64) -> Option<(u64, u64)> {
+    /// A stay is over: if it was the last one, what came of those with what is tried, and of those without.
+    fn note(&mut self, sample: Sample) -> Option<(Sample, Sample)> {
         if self.over == self.single {
-            self.rate = rate;
+            self.alone = Some(sample);
         } else {
-            self.rates += u128::from(rate);
+            self.rates += u128::from(sample.rate);
+            self.waits = self.waits.zip(sample.waited).map(|(all, one)| all + u128::from(one));
         }
         self.over += 1;
-        let others = (self.rates / u128::from(self.stays - 1)) as u64;
-        let both = if self.is_tried_once { (self.rate, others) } else { (others, self.rate) };
-        (self.over == self.stays).then_some(both)
+        let alone = self.alone.filter(|_| self.over == self.stays)?;
+        let mean = |sum: u128| (sum / u128::from(self.stays - 1)) as u64;
+        let others = Sample { rate: mean(self.rates), waited: self.waits.map(mean) };
+        Some(if self.is_tried_once { (alone, others) } else { (others, alone) })
     }
 }
 
 impl Trial {
     fn new(with: Levels, chance: &mut u64) -> Self {
         let block = Block::new(2, true, chance);
-        Self { with, block, vain: 0, blocks: 0, sum: 0, squares: 0 }
+        Self { with, block, vain: 0, blocks: 0, sum: 0, squares: 0, at_most: Some(0) }
     }
 
     /// A block is over.
-    fn note(&mut self, with: u64, without: u64) {
-        let won = (i128::from(with) - i128::from(without)) * i128::from(WHOLE)
-            / i128::from(without.max(1));
+    fn note(&mut self, with: Sample, without: Sample) {
         // More than all of it is something else.
-        let won = won.clamp(i128::from(-WHOLE), i128::from(WHOLE)) as i64;
+        let part = |part: i128| part.clamp(i128::from(-WHOLE), i128::from(WHOLE)) as i64;
+        let more = i128::from(with.rate) - i128::from(without.rate);
+        let won = part(more * i128::from(WHOLE) / i128::from(without.rate.max(1)));
         self.blocks += 1;
         self.sum += won;
         self.squares += won * won;
+        // Ticks for each instruction, times instructions for each tick.
+        let waited = with.waited.zip(without.waited);
+        let spared = waited.map(|(with, without)| i128::from(without) - i128::from(with));
+        let at_most =
+            spared.map(|spared| part(spared.saturating_mul(i128::from(without.rate)) >> 32));
+        self.at_most = self.at_most.zip(at_most).map(|(all, one)| all + one);
+    }
+
+    /// Whether too few misses were avoided for the least gain that counts.
+    fn is_vain(&self) -> bool {
+        self.at_most.is_some_and(|at_most| at_most < GAIN_MIN * self.blocks)
     }
 
     /// What all blocks show, by the mean of what was won and its standard error.
     fn verdict(&self) -> Verdict {
         let Self { blocks, sum, squares, .. } = *self;
+        if blocks >= BLOCKS_VAIN && self.is_vain() {
+            return Verdict::NotBetter;
+        }
         if blocks < BLOCKS_MIN {
             return Verdict::Open;
         }
@@ -274,7 +353,8 @@ mod tests {
     use arch::record::Fetched;
 
     use super::{
-        BLOCK, BLOCKS_MAX, HOLDS, HOLDS_MAX, Learning, Levels, State, UNLIKE, VAIN_MAX, Way, next,
+        BLOCK, BLOCKS_MAX, HOLDS, HOLDS_MAX, Learning, Levels, Missed, Outcome, State, UNLIKE,
+        VAIN_MAX, Way, next,
     };
 
     const TICKS: u64 = 512_000;
@@ -285,11 +365,13 @@ mod tests {
         done: [u64; 3],
         scatter: u64,
         chance: u64,
+        /// Loads that miss the caches, if somebody counts them; they scatter as much.
+        missed: Option<[u64; 3]>,
     }
 
     impl Work {
         fn new(done: [u64; 3], scatter: u64) -> Self {
-            Self { done, scatter, chance: 99 }
+            Self { done, scatter, chance: 99, missed: None }
         }
 
         /// So many stays: how many of them had each way.
@@ -298,15 +380,25 @@ mod tests {
             for _ in 0..stays {
                 let way = index(learning.way());
                 had[way] += 1;
-                // Twelve of a number between 0 and 1 have a variance of 1.
-                let mut noise = || next(&mut self.chance) % 65_536;
-                let sum: u64 = (0..12).map(|_| noise()).sum();
-                let done = self.done[way];
-                let spread = done * self.scatter / 10_000;
-                learning.note(done + spread * sum / 65_536 - 6 * spread, TICKS, true);
+                let done = self.scattered(self.done[way]);
+                let missed = self.missed.map(|missed| self.scattered(missed[way]));
+                let missed = missed.map(|missed| Missed { l2: missed, l3: missed });
+                learning.note(Outcome { done, ticks: TICKS, missed }, true);
             }
             had
         }
+
+        fn scattered(&mut self, mean: u64) -> u64 {
+            // Twelve of a number between 0 and 1 have a variance of 1.
+            let sum: u64 = (0..12).map(|_| next(&mut self.chance) % 65_536).sum();
+            let spread = mean * self.scatter / 10_000;
+            mean + spread * sum / 65_536 - 6 * spread
+        }
+    }
+
+    /// Of a stay of which nobody counted the misses.
+    fn uncounted(done: u64, ticks: u64) -> Outcome {
+        Outcome { done, ticks, missed: None }
     }
 
     fn index(way: Way) -> usize {
@@ -382,6 +474,52 @@ mod tests {
         }
     }
 
+    /// Where misses are counted, what avoids none costs two blocks of each trial, however much the work scatters.
+    #[test]
+    fn what_avoids_no_miss_is_given_up_soon() {
+        for missed in [[0; 3], [40_000, 40_100, 41_000]] {
+            let mut learning = Learning::new(4);
+            let mut work = Work::new([1_000_000, 980_000, 960_000], 0);
+            work.missed = Some(missed);
+            let had = work.goes_on(&mut learning, 2 * (2 + BLOCK as u32));
+            assert_eq!(learning.way(), None);
+            assert!(had[1] + had[2] <= 8 && matches!(learning.state, State::Held { .. }));
+        }
+        // As many misses, by and large.
+        let [mut counted, mut uncounted] = [0; 2];
+        for number in 0..100 {
+            for (missed, tried) in [(Some([40_000; 3]), &mut counted), (None, &mut uncounted)] {
+                let mut learning = Learning::new(number);
+                let mut work = Work::new([1_000_000; 3], 100);
+                work.missed = missed;
+                let had = work.goes_on(&mut learning, 2_000);
+                *tried += had[1] + had[2];
+            }
+        }
+        assert!(2 * counted < uncounted, "{counted}, {uncounted}");
+    }
+
+    /// Who completes more instructions and misses as much as before waits in a loop, or had less to wait for.
+    #[test]
+    fn a_gain_without_misses_avoided_is_no_gain() {
+        let mut learning = Learning::new(6);
+        let mut work = Work::new([1_000_000, 1_100_000, 1_200_000], 0);
+        work.missed = Some([2_000, 2_200, 2_400]);
+        let had = work.goes_on(&mut learning, 5_000);
+        assert!(learning.way().is_none() && had[0] > 4_900, "{had:?}");
+    }
+
+    #[test]
+    fn a_gain_by_misses_avoided_is_found_as_without() {
+        for (number, scatter) in (0..20).flat_map(|number| [(number, 100), (number, 300)]) {
+            let mut learning = Learning::new(number);
+            let mut work = Work::new([1_000_000, 1_030_000, 1_030_000], scatter);
+            work.missed = Some([3_000, 2_200, 2_100]);
+            let had = work.goes_on(&mut learning, 20_000);
+            assert!(lost(&work, had) <= 100, "{number}, {scatter}: {had:?}");
+        }
+    }
+
     #[test]
     fn work_that_changes_is_tried_anew() {
         let mut learning = Learning::new(3);
@@ -408,7 +546,8 @@ mod tests {
             let mut learning = Learning::new(u64::MAX);
             for stay in 0..500 {
                 let (done, ticks) = if stay % 3 == 0 { (done, ticks) } else { (ticks, done) };
-                learning.note(done, ticks, stay % 5 != 0);
+                let missed = (stay % 7 != 0).then_some(Missed { l2: ticks, l3: done });
+                learning.note(Outcome { done, ticks, missed }, stay % 5 != 0);
             }
         }
     }
@@ -419,15 +558,15 @@ mod tests {
         let mut learning = Learning::new(5);
         let mut stays = 0;
         while index(learning.way()) != 1 {
-            learning.note(1_000_000, TICKS, true);
+            learning.note(uncounted(1_000_000, TICKS), true);
         }
         for _ in 0..VAIN_MAX {
-            learning.note(1, TICKS, false);
+            learning.note(uncounted(1, TICKS), false);
             assert_eq!(learning.way(), Some(Levels::L2));
         }
         while matches!(learning.state, State::Trial(_)) {
             let is_as_meant = learning.way().is_none();
-            learning.note(1_000_000, TICKS, is_as_meant);
+            learning.note(uncounted(1_000_000, TICKS), is_as_meant);
             stays += 1;
             assert!(stays <= 2 * (VAIN_MAX + BLOCKS_MAX as u32 * BLOCK as u32), "{learning:?}");
         }

@@ -21,7 +21,7 @@
 //! - A table is used by one engine at a time, also when its vcore has moved to another core meanwhile.
 //! - With `adaptive` each vcore has what it gets more done with ([`learning`]): by instructions completed in the time
 //!   that its vCPUs were there, of stays that were neither short nor behind a short absence, and in which it was
-//!   fetched if it was to be.
+//!   fetched if it was to be; and by the misses that were avoided, where no vCPU of it has the performance monitor.
 //!
 //! Subcores share their core's engine: a log has the lines of all of them, and who wants a fetch while the engine is at
 //! work for another one looks again as for its own log.
@@ -40,9 +40,10 @@ use crate::sync::Lock;
 use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::vcpu_id::VcpuId;
 
-use learning::{Learning, Way};
+use learning::{Learning, Outcome, Way};
 use vcores::VcoreId;
 
+pub use learning::Missed;
 pub use vcores::{Vcores, most_in_a_part};
 
 mod learning;
@@ -71,6 +72,10 @@ pub trait PrefetchEngine {
 
     /// Instructions that the hardware thread has completed, from where it does not matter.
     fn completed(&self) -> u64;
+
+    /// Loads of its vCPU that missed the caches, from where it does not matter, modulo 2^32; nothing where the
+    /// performance monitor is the vCPU's.
+    fn missed(&self) -> Option<Missed>;
 }
 
 /// Which caches a log is of.
@@ -261,6 +266,8 @@ struct Stay {
     ticks: u64,
     /// Instructions that its vCPUs completed.
     done: u64,
+    /// Their loads that missed the caches, while all are counted.
+    missed: Option<Missed>,
 }
 
 impl Stay {
@@ -276,6 +283,8 @@ struct Visit {
     stay: u64,
     /// When a vCPU entered last, and what the thread had completed then.
     entered: (u64, u64),
+    /// The loads that had missed the caches then, if that is asked and counted.
+    missed: Option<Missed>,
     /// When it left last.
     left: u64,
     /// Ticks that a vCPU was there, with exits from which one came back at once.
@@ -348,6 +357,14 @@ impl Tables {
         }
     }
 
+    /// What the loads of this thread's vCPU have missed, if anybody asks.
+    fn missed(&self, hal: &impl PrefetchEngine) -> Option<Missed> {
+        match self.what {
+            Use::Always(_) => None,
+            Use::Adaptive => hal.missed(),
+        }
+    }
+
     /// Notes that the engine has done what it was told, if it has by `now`.
     fn look(&self, hal: &impl PrefetchEngine, engine: &mut Engine, now: u64) {
         if engine.work.is_some()
@@ -388,6 +405,7 @@ impl Tables {
             *visit = Visit { stay: stay.number, ..Visit::default() };
         }
         visit.entered = (now, hal.completed());
+        visit.missed = self.missed(hal);
         if !runner.is_wanted && !runner.is_logging {
             return None;
         }
@@ -446,7 +464,8 @@ impl Tables {
         runner.last = Some(vcore);
         let number = runner.stay.number + 1;
         let is_as_meant = way.is_none();
-        runner.stay = Stay { number, was_away, order, way, is_as_meant, ..Stay::default() };
+        let missed = Some(Missed::default());
+        runner.stay = Stay { number, was_away, order, way, is_as_meant, missed, ..Stay::default() };
     }
 
     /// The vCPU that entered there leaves `now`, before anything else is done.
@@ -460,6 +479,9 @@ impl Tables {
         stay.ticks += ticks;
         stay.longest = stay.longest.max(visit.ticks);
         stay.done += hal.completed().wrapping_sub(completed);
+        let counted = visit.missed.zip(self.missed(hal));
+        stay.missed =
+            stay.missed.zip(counted).map(|(all, (before, after))| all.with(before, after));
         if let Some(last) = runner.last {
             self.of(last).left.store(now, Ordering::Relaxed);
         }
@@ -494,7 +516,8 @@ impl Tables {
             return;
         }
         if matches!(self.what, Use::Adaptive) && stay.was_away {
-            table.learning.lock().note(stay.done, stay.ticks, stay.is_as_meant);
+            let Stay { done, ticks, missed, .. } = *stay;
+            table.learning.lock().note(Outcome { done, ticks, missed }, stay.is_as_meant);
         }
         if let Some(levels) = self.way(table)
             && engine.work.is_none()

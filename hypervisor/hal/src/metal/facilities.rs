@@ -94,9 +94,16 @@ pub(super) fn save(into: &mut Demanded) {
     }
 }
 
+/// Whether the vCPU that is here has the performance monitor.
+#[cfg(feature = "power8")]
+pub(super) fn has_monitor() -> bool {
+    // SAFETY: `per_cpu` is this thread's.
+    unsafe { (*per_cpu()).hfscr & Facility::Pm.bit() != 0 }
+}
+
 /// Puts the performance monitor of the vCPU before to rest, if it was given that. Its registers are in its record.
 pub(super) fn rest() {
-    // SAFETY: `per_cpu` is this thread's, and the hypervisor does not use the register.
+    // SAFETY: `per_cpu` is this thread's; what the hypervisor counts, it counts while no vCPU has the monitor.
     unsafe {
         if (*per_cpu()).hfscr & Facility::Pm.bit() != 0 {
             write::<{ spr::MMCR0 }>(monitor::FC);

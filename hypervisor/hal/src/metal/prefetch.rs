@@ -11,14 +11,16 @@ use alloc::vec::Vec;
 use arch::address::RealAddress;
 use arch::bundle::PrefetchPolicy;
 use arch::record::Learned;
-use arch::registers::mppr;
+use arch::registers::{monitor, mppr};
 use hypervisor_core::boot::bundle::{self, HEADER_BYTES, manifest_bytes};
 use hypervisor_core::boot::firmware::Firmware;
 use hypervisor_core::prefetch::patch::{Patch, Registers};
-use hypervisor_core::prefetch::{self, Levels, NoMemory, Place, PrefetchEngine, Tables, Vcores};
+use hypervisor_core::prefetch::{
+    self, Levels, Missed, NoMemory, Place, PrefetchEngine, Tables, Vcores,
+};
 use hypervisor_core::vcpu_id::VcpuId;
 
-use super::{core_registers, opal};
+use super::{core_registers, facilities, opal};
 use crate::host_space::map::Kept;
 use crate::host_space::memory;
 use crate::host_space::windows::Reserved;
@@ -76,7 +78,30 @@ impl PrefetchEngine for OwnEngine {
     fn completed(&self) -> u64 {
         read::<{ spr::IC }>()
     }
+
+    fn missed(&self) -> Option<Missed> {
+        if facilities::has_monitor() {
+            return None;
+        }
+        if read::<{ spr::MMCR0 }>() != COUNTING {
+            // SAFETY: the monitor is no vCPU's now, so that none sees it; no counter makes an alert.
+            unsafe {
+                write::<{ spr::MMCR0 }>(monitor::FC);
+                write::<{ spr::MMCR1 }>(MISSES);
+                write::<{ spr::MMCR2 }>(0);
+                write::<{ spr::MMCRA }>(0);
+                write::<{ spr::MMCR0 }>(COUNTING);
+            }
+        }
+        Some(Missed { l2: read::<{ spr::PMC2 }>(), l3: read::<{ spr::PMC3 }>() })
+    }
 }
+
+/// MMCR0 while the monitor counts for the hypervisor what its guests do.
+const COUNTING: u64 = monitor::FCH;
+
+/// MMCR1: PMC2 counts PM_DATA_FROM_L2MISS, PMC3 PM_DATA_FROM_L3MISS (`docs/facts/special-registers.md#events`).
+const MISSES: u64 = monitor::EVENTS[2].set(monitor::EVENTS[1].set(0, 0xFE), 0xFE);
 
 impl Registers for OwnEngine {
     fn new_pages(&self, bytes: u64) -> Option<RealAddress> {

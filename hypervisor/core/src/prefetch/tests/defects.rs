@@ -15,7 +15,7 @@ use proptest::{prop_assert, proptest};
 
 use super::{A, B, C, LPID, SUBCORES, alone, whole};
 use crate::prefetch::patch::{Patch, Registers};
-use crate::prefetch::{Levels, NoMemory, Place, PrefetchEngine, SHORT_TICKS, Tables};
+use crate::prefetch::{Levels, Missed, NoMemory, Place, PrefetchEngine, SHORT_TICKS, Tables};
 use crate::vcpu_id::VcpuId;
 
 const CORES: usize = 2;
@@ -226,6 +226,10 @@ impl PrefetchEngine for Judge {
 
     fn completed(&self) -> u64 {
         self.now.get()
+    }
+
+    fn missed(&self) -> Option<Missed> {
+        None
     }
 }
 

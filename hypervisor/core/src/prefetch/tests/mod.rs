@@ -7,7 +7,8 @@ use arch::bundle::{PREFETCH, PrefetchPolicy};
 use dtoolkit::model::{DeviceTree, DeviceTreeProperty};
 
 use super::{
-    LOOK_TICKS, Levels, NoMemory, Place, SHORT_TICKS, Tables, Vcores, most_in_a_part, policy,
+    LOOK_TICKS, Levels, Missed, NoMemory, Place, SHORT_TICKS, Tables, Vcores, most_in_a_part,
+    policy,
 };
 use crate::fake::{Command, Fake};
 use crate::vcpu_id::VcpuId;
@@ -282,8 +283,8 @@ fn subcores_share_an_engine_and_end_no_work_of_each_other() {
     assert!((0..4).all(|vcpu| table(&tables, VcpuId(vcpu)).take(|state| state != super::BUSY)));
 }
 
-/// Turns of 1 ms of vCPUs that get 1,000,000 instructions done, and more or fewer where they are fetched: what the
-/// engine was told in so many rounds.
+/// Turns of 1 ms of vCPUs that get 1,000,000 instructions done, and more or fewer where they are fetched, and that miss
+/// the caches once in 500 instructions either way, where that is counted: what the engine was told in so many rounds.
 fn rounds(tables: &Tables, hal: &Fake, vcpus: &[(VcpuId, i64)], rounds: usize) -> Vec<Command> {
     let mut all = Vec::new();
     for _ in 0..rounds {
@@ -296,6 +297,12 @@ fn rounds(tables: &Tables, hal: &Fake, vcpus: &[(VcpuId, i64)], rounds: usize) -
             let is_fetched = told.iter().any(|one| matches!(one, Command::Fetch(..)));
             let done = 1_000_000 + if is_fetched { gain } else { 0 };
             hal.completed.set(hal.completed.get() + done as u64);
+            let more = |before: u64, times: u32| u64::from((before as u32).wrapping_add(times));
+            let missed = hal.missed.get().map(|Missed { l2, l3 }| Missed {
+                l2: more(l2, done as u32 / 500),
+                l3: more(l3, done as u32 / 1000),
+            });
+            hal.missed.set(missed);
             hal.timebase.set(hal.timebase.get() + 20 * SHORT_TICKS);
             tables.exits(hal, whole(0), hal.timebase.get());
             all.extend(told);
@@ -318,6 +325,41 @@ fn with_adaptive_each_vcpu_has_what_it_gets_more_done_with() {
     let expected = [Command::Log(of(&tables, A), Levels::L2), fetch(&tables, A)];
     assert_eq!(held.len(), 24, "{held:?}");
     assert!(held.iter().all(|one| expected.contains(one)), "{held:?}");
+}
+
+/// Where misses are counted, 3 % more done and as many misses for it is no gain, and all are given up soon.
+#[test]
+fn with_the_monitor_a_gain_needs_misses_that_were_avoided() {
+    let hal = Fake::new(0);
+    let tables = tables_of(&hal, PrefetchPolicy::Adaptive);
+    // They come to their 32 bits' end on the way.
+    let near = u64::from(u32::MAX) - 5_000;
+    hal.missed.set(Some(Missed { l2: near, l3: near }));
+    let vcpus = [(A, 30_000), (B, -10_000), (C, 0)];
+    rounds(&tables, &hal, &vcpus, 14);
+    assert_eq!(rounds(&tables, &hal, &vcpus, 40), []);
+}
+
+/// A stay in which one vCPU had the monitor to itself has no count.
+#[test]
+fn misses_count_where_all_of_a_stay_are_counted() {
+    let hal = Fake::new(0);
+    let tables = tables_of(&hal, PrefetchPolicy::Adaptive);
+    let missed = || tables.runners[0].lock().stay.missed;
+    hal.missed.set(Some(Missed { l2: 7, l3: 5 }));
+    turn(&tables, &hal, 0, A);
+    hal.missed.set(Some(Missed { l2: 30, l3: 8 }));
+    turn(&tables, &hal, 0, A);
+    assert_eq!(missed(), Some(Missed { l2: 23, l3: 3 }));
+    hal.missed.set(None);
+    turn(&tables, &hal, 0, A);
+    hal.missed.set(Some(Missed { l2: 31, l3: 9 }));
+    turn(&tables, &hal, 0, A);
+    assert_eq!(missed(), None);
+    // And the next one has.
+    turn(&tables, &hal, 0, B);
+    turn(&tables, &hal, 0, B);
+    assert_eq!(missed(), Some(Missed::default()));
 }
 
 #[test]
