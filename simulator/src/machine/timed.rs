@@ -29,7 +29,9 @@ impl Machine {
     /// If there is no timing model of the processor: ask [`Description::timing`](crate::Description::timing).
     pub fn start_timing(&mut self, settings: Settings) {
         let State { description, threads, shared, timing, .. } = &mut self.state;
-        threads.iter_mut().for_each(Thread::forget_occurrences);
+        if let Some(before) = timing {
+            forget_occurrences(threads, before);
+        }
         shared.is_timed = true;
         *timing = Some(Box::new(Timing::new(description, shared.firmware, threads, settings)));
         self.operations = TimedBlocks::default();
@@ -39,12 +41,7 @@ impl Machine {
     pub fn stop_timing(&mut self) {
         let State { threads, shared, timing, timed, .. } = &mut self.state;
         if let Some(mut model) = timing.take() {
-            for thread in threads.iter_mut() {
-                if thread.counts_occurrences() {
-                    thread.show(model.occurrences(thread.index));
-                }
-                thread.forget_occurrences();
-            }
+            forget_occurrences(threads, &model);
             shared.is_timed = false;
             model.look(threads);
             model.check(threads);
@@ -335,6 +332,16 @@ impl Machine {
     }
 }
 
+/// Counts what has occurred by this model, which ends.
+fn forget_occurrences(threads: &mut [Thread], timing: &Timing) {
+    for thread in threads {
+        if thread.counts_occurrences() {
+            thread.show(timing.occurrences(thread.index));
+        }
+        thread.forget_occurrences();
+    }
+}
+
 /// Whether an instruction may read a counter or change what counts. All that do have these primary opcodes: `sc` and
 /// `scv` 17, returns and power saving 19, and moves from and to SPRs and the MSR 31.
 fn may_look_at_counters(word: Word) -> bool {
@@ -378,6 +385,10 @@ impl Run<'_> {
             *place = index;
             let Self { thread, shared, timing, block, timed } = self;
             let operation = &timed.operations[index];
+            // It may itself end what counts, in the middle of a block.
+            if counts_occurrences && may_look_at_counters(op.word) && thread.counts_occurrences() {
+                thread.show(timing.occurrences(thread.index));
+            }
             timing.fetch(thread, shared, block.offset(index), timed.owner());
             let asks =
                 is_shared || operation.orders_threads || has_others && operation.operand.is_some();
@@ -385,9 +396,6 @@ impl Run<'_> {
                 return StretchEnd::Turn;
             }
             thread.accesses.clear();
-            if counts_occurrences && may_look_at_counters(op.word) {
-                thread.show(timing.occurrences(thread.index));
-            }
             let outcome = (op.handler)(self.thread, self.shared, op.word);
             if !completes(self.thread, outcome) {
                 self.thread.contain(op.word);

@@ -160,6 +160,27 @@ fn what_counts_changes_at_the_instruction_that_changes_it() {
     }
 }
 
+/// What is missed while the run latch is off is not counted later, whatever follows in the block that turns it off; and
+/// a read of a counter does not count what its own fetch misses.
+#[test]
+fn the_run_latch_ends_counting_in_the_middle_of_a_block() {
+    const CTRL: i64 = 152;
+    let mmcr1 = events([(0, 0), (0, 0xFE), (0, 0), (0, 0)]);
+    let program = counts(mmcr1, monitor::FC1_4WAIT).set(5, 0).set(7, 1);
+    let program = program.op(Mnemonic::Mtspr, &[CTRL, 5]).op(Mnemonic::Add, &[8, 7, 7]);
+    let program = each_line(program, Mnemonic::Ld).op(Mnemonic::Mtspr, &[CTRL, 7]);
+    let program = program.op(Mnemonic::Ld, &[6, 1 << 14, 4]).op(Mnemonic::B, &[4, 0, 0]);
+    let machine = run(power8(), true, keeps(program, 14));
+    assert_eq!(kept(&machine, 14)[1], 1);
+
+    let mmcr1 = events([(0, 0), (0, 0xFD), (0, 0), (0, 0)]);
+    let program = counts(mmcr1, 0).op(Mnemonic::B, &[FAR, 0, 0]);
+    let program = (4..FAR).step_by(4).fold(program, |program, _| program.word(Word(0)));
+    let read = |program: Program, to: i64| program.op(Mnemonic::Mfspr, &[to, PMC1 + 1]);
+    let machine = run(power8(), true, read(read(program, 14), 15));
+    assert_eq!(kept(&machine, 14)[..2], [0, 1]);
+}
+
 #[test]
 fn an_event_makes_an_alert_as_an_instruction_does() {
     let armed = monitor::PMAE | monitor::PMCJCE | monitor::FCECE;

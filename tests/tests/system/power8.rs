@@ -576,10 +576,13 @@ impl Observer for Counted {
             self.by_itself += 1;
             return;
         }
-        // PM_DATA_FROM_L2MISS and PM_DATA_FROM_L3MISS, wherever the hypervisor is not.
-        let control = [Spr::Mmcr0, Spr::Mmcr1, Spr::Mmcr2].map(|spr| thread.spr(spr));
-        assert_eq!(control, [monitor::FCH, 0x00FE_FE00, 0]);
-        self.of_others += 1;
+        // PM_DATA_FROM_L2MISS and PM_DATA_FROM_L3MISS, wherever the hypervisor is not, from the first trial on.
+        let [control, events, freezes] =
+            [Spr::Mmcr0, Spr::Mmcr1, Spr::Mmcr2].map(|spr| thread.spr(spr));
+        if control == monitor::FCH {
+            assert_eq!([events, freezes], [0x00FE_FE00, 0]);
+            self.of_others += 1;
+        }
     }
 }
 
@@ -590,7 +593,8 @@ fn adaptive_counts_misses_where_nobody_has_the_monitor() {
     let mut counted = Counted::default();
     let work = engine_changes_nothing(&system, "adaptive", &mut counted);
     assert!(work.logs >= 2 && work.fetches > 0, "{work:?}");
-    assert!(counted.of_others > 10 && counted.by_itself > 10);
+    let Counted { of_others, by_itself } = counted;
+    assert!(of_others > 10 && by_itself > 10, "{of_others}, {by_itself}");
 }
 
 /// The engine logs into the hypervisor's heap and nowhere else, fetches, and changes nothing that anybody sees, while

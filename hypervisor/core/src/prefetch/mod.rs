@@ -266,7 +266,7 @@ struct Stay {
     ticks: u64,
     /// Instructions that its vCPUs completed.
     done: u64,
-    /// Their loads that missed the caches, while all are counted.
+    /// Their loads that missed the caches, if that is asked and all are counted.
     missed: Option<Missed>,
 }
 
@@ -283,7 +283,7 @@ struct Visit {
     stay: u64,
     /// When a vCPU entered last, and what the thread had completed then.
     entered: (u64, u64),
-    /// The loads that had missed the caches then, if that is asked and counted.
+    /// The loads that had missed the caches then, likewise.
     missed: Option<Missed>,
     /// When it left last.
     left: u64,
@@ -357,12 +357,9 @@ impl Tables {
         }
     }
 
-    /// What the loads of this thread's vCPU have missed, if anybody asks.
-    fn missed(&self, hal: &impl PrefetchEngine) -> Option<Missed> {
-        match self.what {
-            Use::Always(_) => None,
-            Use::Adaptive => hal.missed(),
-        }
+    /// Whether what the next stay of a vcore misses is to be counted.
+    fn counts(&self, table: &Table) -> bool {
+        matches!(self.what, Use::Adaptive) && table.learning.lock().is_trial()
     }
 
     /// Notes that the engine has done what it was told, if it has by `now`.
@@ -405,7 +402,7 @@ impl Tables {
             *visit = Visit { stay: stay.number, ..Visit::default() };
         }
         visit.entered = (now, hal.completed());
-        visit.missed = self.missed(hal);
+        visit.missed = stay.missed.and_then(|_| hal.missed());
         if !runner.is_wanted && !runner.is_logging {
             return None;
         }
@@ -464,7 +461,7 @@ impl Tables {
         runner.last = Some(vcore);
         let number = runner.stay.number + 1;
         let is_as_meant = way.is_none();
-        let missed = Some(Missed::default());
+        let missed = (was_away && self.counts(table)).then(Missed::default);
         runner.stay = Stay { number, was_away, order, way, is_as_meant, missed, ..Stay::default() };
     }
 
@@ -479,9 +476,7 @@ impl Tables {
         stay.ticks += ticks;
         stay.longest = stay.longest.max(visit.ticks);
         stay.done += hal.completed().wrapping_sub(completed);
-        let counted = visit.missed.zip(self.missed(hal));
-        stay.missed =
-            stay.missed.zip(counted).map(|(all, (before, after))| all.with(before, after));
+        stay.missed = stay.missed.and_then(|all| Some(all.with(visit.missed?, hal.missed()?)));
         if let Some(last) = runner.last {
             self.of(last).left.store(now, Ordering::Relaxed);
         }

@@ -336,7 +336,7 @@ fn with_the_monitor_a_gain_needs_misses_that_were_avoided() {
     let near = u64::from(u32::MAX) - 5_000;
     hal.missed.set(Some(Missed { l2: near, l3: near }));
     let vcpus = [(A, 30_000), (B, -10_000), (C, 0)];
-    rounds(&tables, &hal, &vcpus, 14);
+    rounds(&tables, &hal, &vcpus, 30);
     assert_eq!(rounds(&tables, &hal, &vcpus, 40), []);
 }
 
@@ -347,6 +347,8 @@ fn misses_count_where_all_of_a_stay_are_counted() {
     let tables = tables_of(&hal, PrefetchPolicy::Adaptive);
     let missed = || tables.runners[0].lock().stay.missed;
     hal.missed.set(Some(Missed { l2: 7, l3: 5 }));
+    turns(&tables, &hal, &[A, B]);
+    assert_eq!(missed(), None, "it has not been away");
     turn(&tables, &hal, 0, A);
     hal.missed.set(Some(Missed { l2: 30, l3: 8 }));
     turn(&tables, &hal, 0, A);
