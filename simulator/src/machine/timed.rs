@@ -229,13 +229,11 @@ impl Machine {
         }
     }
 
-    /// Shows thread `index` what has occurred to it, if one of its counters counts that.
+    /// As the function of this name, for thread `index`.
     fn show_occurrences(&mut self, index: usize) {
         let State { threads, timing, .. } = &mut self.state;
-        if let Some(timing) = timing
-            && threads[index].counts_occurrences()
-        {
-            threads[index].show(timing.occurrences(index));
+        if let Some(timing) = timing {
+            show_occurrences(&mut threads[index], timing);
         }
     }
 
@@ -335,10 +333,15 @@ impl Machine {
 /// Counts what has occurred by this model, which ends.
 fn forget_occurrences(threads: &mut [Thread], timing: &Timing) {
     for thread in threads {
-        if thread.counts_occurrences() {
-            thread.show(timing.occurrences(thread.index));
-        }
+        show_occurrences(thread, timing);
         thread.forget_occurrences();
+    }
+}
+
+/// Shows a thread what has occurred to it, if one of its counters counts that.
+fn show_occurrences(thread: &mut Thread, timing: &Timing) {
+    if thread.counts_occurrences() {
+        thread.show(timing.occurrences(thread.index));
     }
 }
 
@@ -386,8 +389,8 @@ impl Run<'_> {
             let Self { thread, shared, timing, block, timed } = self;
             let operation = &timed.operations[index];
             // It may itself end what counts, in the middle of a block.
-            if counts_occurrences && may_look_at_counters(op.word) && thread.counts_occurrences() {
-                thread.show(timing.occurrences(thread.index));
+            if counts_occurrences && may_look_at_counters(op.word) {
+                show_occurrences(thread, timing);
             }
             timing.fetch(thread, shared, block.offset(index), timed.owner());
             let asks =

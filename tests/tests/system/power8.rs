@@ -582,6 +582,8 @@ impl Observer for Counted {
         if control == monitor::FCH {
             assert_eq!([events, freezes], [0x00FE_FE00, 0]);
             self.of_others += 1;
+        } else {
+            assert_eq!(control & monitor::FC, monitor::FC, "nothing counts");
         }
     }
 }
