@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::console::Said;
+use crate::console::{Said, without_begun_line};
 use crate::system::Exit;
 
 /// Lines that may differ: the hypervisor says there what it found itself on, how long things took, and which vCPU was
@@ -36,10 +36,14 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// What the console said.
+    /// What the console said. Where the machine was switched off, firmware may have been about to say so, and a
+    /// partition was not.
     #[must_use]
     pub fn said(&self) -> Said {
-        Said::by(&self.console)
+        Said::by(match self.exit {
+            Exit::PoweredOff => without_begun_line(&self.console),
+            _ => &self.console,
+        })
     }
 
     /// The console's lines from the hypervisor's first on, without firmware's log.
@@ -128,6 +132,22 @@ mod tests {
             Exit::PoweredOff,
         );
         assert_eq!(difference(&ours, &qemu), None);
+    }
+
+    /// QEMU ends while firmware writes that it switches the machine off.
+    #[test]
+    fn what_firmware_has_begun_to_say_does_not_count() {
+        let ours = transcript("powervisor: 1\nhello\n", Exit::PoweredOff);
+        for begun in ["[", "[    2.26", "[    2.263107912,5", "[    2.263107912,5] OP"] {
+            let console = format!("powervisor: 1\r\nhello\r\n{begun}");
+            let qemu = transcript(&console, Exit::PoweredOff);
+            assert_eq!(difference(&ours, &qemu), None, "{begun}");
+        }
+        for said in ["[a", "[a] x", "hel"] {
+            let console = format!("powervisor: 1\r\nhello\r\n{said}");
+            let qemu = transcript(&console, Exit::PoweredOff);
+            assert!(difference(&ours, &qemu).is_some(), "{said}");
+        }
     }
 
     #[test]

@@ -89,6 +89,14 @@ fn log_prefix(line: &[u8]) -> Option<bool> {
     }
 }
 
+/// A console without a last line of which too little is there to tell whether it is one of firmware's log.
+#[must_use]
+pub fn without_begun_line(console: &[u8]) -> &[u8] {
+    let begin = console.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let is_begun = log_prefix(&console[begin..]).is_none();
+    if is_begun { &console[..begin] } else { console }
+}
+
 /// What a console said, behind firmware's log and whatever came before the hypervisor's first line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Said {
