@@ -15,7 +15,7 @@
 //! R and C: the processor sets them in the entry that it loaded, and another entry of a large page says nothing. So
 //! all pages of a promoted block count as referenced, and as changed if a page of the block could ever be stored
 //! into; demotion leaves that so until a page has an entry of its own again, which begins with both. A page without
-//! an entry counts so too.
+//! an entry counts so too, but where somebody looks for pages that nobody needs ([`Manager::age`]).
 
 #![no_std]
 
@@ -23,10 +23,12 @@
 extern crate std;
 
 mod bitmap;
+mod entries;
 mod faithful;
 mod ours;
 pub mod reservation;
 
+pub use entries::Entries;
 pub use faithful::{Faithful, Promotion};
 pub use ours::Ours;
 
@@ -178,8 +180,8 @@ pub trait Table {
     fn enter(&mut self, page: usize, size: Size, doubleword: u64) -> Option<Place>;
 
     /// Takes entries out, as many at a time as the table can, and returns when no processor has a translation by any
-    /// of them. `marks` gets the last R and C of each; both for one that was not there any more.
-    fn remove(&mut self, entries: &[Entry], marks: &mut [Marks]);
+    /// of them. `removed` is told the last R and C of each; both for one that was not there any more.
+    fn remove(&mut self, entries: Entries<'_>, removed: impl FnMut(Entry, Marks));
 
     /// Takes one entry out by itself, as [`Table::remove`] does.
     fn remove_alone(&mut self, entry: Entry) -> Marks;

@@ -3,12 +3,8 @@
 use core::ops::Range;
 
 use crate::bitmap::Bitmap;
-use crate::{
-    Counts, Entry, Manager, Mapping, Marks, PAGE_LOG2, PAGES, Place, Refusal, Size, Table,
-};
-
-/// Entries that are handed to [`Table::remove`] at a time: a table may take the translations of many back at once.
-const BATCH: usize = 512;
+use crate::entries::{Entries, Places};
+use crate::{Counts, Entry, Manager, Mapping, Marks, PAGE_LOG2, PAGES, Refusal, Size, Table};
 
 /// What is known of a block, in 3.2 KiB.
 #[derive(Clone, Copy, Debug)]
@@ -18,8 +14,7 @@ struct Block {
     mapped: Bitmap,
     /// Pages with an entry, all of one size.
     entered: Bitmap,
-    /// Where the entries are, four bits each.
-    places: [u8; PAGES / 2],
+    places: Places,
     size: Size,
     /// Some page of it could be stored into since the block had none.
     was_writable: bool,
@@ -54,7 +49,7 @@ impl Block {
         common: Mapping(0),
         mapped: Bitmap::empty(),
         entered: Bitmap::empty(),
-        places: [0; PAGES / 2],
+        places: Places::new(),
         size: Size::Small,
         was_writable: false,
         mapped_count: 0,
@@ -77,40 +72,28 @@ impl Block {
         let log2 = if self.demotions < MOST_LOG2 { self.demotions } else { MOST_LOG2 };
         (1 << log2) - 1
     }
-
-    const fn place(&self, index: usize) -> Place {
-        let bits = self.places[index / 2] >> (index % 2 * 4) & 0xF;
-        Place { is_secondary: bits & 8 != 0, slot: bits & 7 }
-    }
-
-    const fn set_place(&mut self, index: usize, place: Place) {
-        let bits = if place.is_secondary { 8 } else { 0 } | place.slot & 7;
-        let shift = index % 2 * 4;
-        let byte = &mut self.places[index / 2];
-        *byte = *byte & !(0xF << shift) | bits << shift;
-    }
 }
 
 /// An address space of `BLOCKS` blocks, of which `ODD` may have pages that are unlike the others at a time.
 ///
 /// A counter for each block says how many of its pages agree, so that nothing is scanned when a page is entered. A
-/// block that was demoted k times is promoted the 2^k-th time that it could be: whoever changes one page n times to
-/// and fro pays for log2(n) promotions.
+/// block that was demoted k times is promoted the 2^k-th time that it could be, at a change of it or when a page of it
+/// is missed. A demotion leaves at most 4096 pages to be missed, so that whoever changes one page n times to and fro
+/// pays for at most 12 + log2(n) promotions.
 ///
 /// Promotion and demotion take all entries of the block out, and enter none: entries of the other size come one by
-/// one, when they are missed.
+/// one, when they are missed. Without `COMPILED_IN` no block is ever large, and no code asks whether it is.
 #[derive(Clone, Copy, Debug)]
-pub struct Ours<const BLOCKS: usize, const ODD: usize> {
+pub struct Ours<const BLOCKS: usize, const ODD: usize, const COMPILED_IN: bool = true> {
     blocks: [Block; BLOCKS],
     odd: [Odd; ODD],
     promotes: bool,
     counts: Counts,
-    /// Entries on their way out, and their marks.
-    batch: [Entry; BATCH],
-    marks: [Marks; BATCH],
 }
 
-impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
+impl<const BLOCKS: usize, const ODD: usize, const COMPILED_IN: bool>
+    Ours<BLOCKS, ODD, COMPILED_IN>
+{
     /// An empty address space, whose blocks become large only if `promotes`.
     #[must_use]
     pub const fn new(promotes: bool) -> Self {
@@ -119,18 +102,17 @@ impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
             odd: [const { Odd::FREE }; ODD],
             promotes,
             counts: Counts::NONE,
-            batch: [Entry {
-                page: 0,
-                size: Size::Small,
-                place: Place { is_secondary: false, slot: 0 },
-            }; BATCH],
-            marks: [Marks { referenced: false, changed: false }; BATCH],
         }
     }
 
     /// From now on blocks become large, or not.
     pub const fn set_promotes(&mut self, promotes: bool) {
         self.promotes = promotes;
+    }
+
+    /// The size of a block's pages.
+    const fn size(&self, number: usize) -> Size {
+        if COMPILED_IN { self.blocks[number].size } else { Size::Small }
     }
 
     fn odd_mapping(&self, number: usize, index: usize) -> Option<Mapping> {
@@ -152,44 +134,92 @@ impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
         pages: Range<usize>,
         mut removed: impl FnMut(usize, Marks),
     ) {
-        let Self { blocks, batch, marks, .. } = self;
-        let block = &mut blocks[number];
-        let mut next = pages.start;
-        while block.entered.first_in(next..pages.end).is_some() {
-            let mut count = 0;
-            while count < BATCH {
-                let Some(index) = block.entered.first_in(next..pages.end) else { break };
-                next = index + 1;
-                block.entered.take(index);
-                let (page, place) = (number * PAGES + index, block.place(index));
-                batch[count] = Entry { page, size: block.size, place };
-                count += 1;
-            }
-            table.remove(&batch[..count], &mut marks[..count]);
-            for (entry, marks) in batch[..count].iter().zip(marks.iter()) {
-                removed(entry.page % PAGES, *marks);
-            }
+        let size = self.size(number);
+        let Block { entered, places, .. } = &mut self.blocks[number];
+        if entered.first_in(pages.clone()).is_none() {
+            return;
         }
+        let Range { start: from, end: to } = pages;
+        let entries = Entries { base: number * PAGES, size, entered, from, to, places };
+        table.remove(entries, |entry, marks| removed(entry.page % PAGES, marks));
+        entered.take_all_in(pages);
     }
 
+    /// Enters a page of a block, which has this size.
     fn put(
+        &mut self,
+        table: &mut impl Table,
+        page: usize,
+        size: Size,
+        mapping: Mapping,
+        marks: Marks,
+    ) -> Result<(), Refusal> {
+        let doubleword = mapping.doubleword(size, marks);
+        let place = table.enter(page, size, doubleword).ok_or(Refusal::TableFull)?;
+        let block = &mut self.blocks[page / PAGES];
+        block.entered.add(page % PAGES);
+        block.places.set(page % PAGES, place);
+        Ok(())
+    }
+
+    /// Enters a page, unless it has an entry: with these marks if it is small.
+    fn put_if_missing(
         &mut self,
         table: &mut impl Table,
         page: usize,
         mapping: Mapping,
         marks: Marks,
     ) -> Result<(), Refusal> {
-        let block = &mut self.blocks[page / PAGES];
-        let doubleword = mapping.doubleword(block.size, marks);
-        let place = table.enter(page, block.size, doubleword).ok_or(Refusal::TableFull)?;
-        block.entered.add(page % PAGES);
-        block.set_place(page % PAGES, place);
-        Ok(())
+        let (number, index) = (page / PAGES, page % PAGES);
+        let block = &self.blocks[number];
+        match (block.entered.contains(index), self.size(number)) {
+            (true, _) => Ok(()),
+            (false, Size::Small) => self.put(table, page, Size::Small, mapping, marks),
+            (false, Size::Large) => self.put(table, page, Size::Large, mapping, block.assumed()),
+        }
+    }
+
+    /// Enters the first page of a block, or its last one, large if that can be. Not inlined, as little is entered so.
+    #[inline(never)]
+    fn enter_first_or_last(
+        &mut self,
+        table: &mut impl Table,
+        page: usize,
+        mapping: Mapping,
+    ) -> Result<(), Refusal> {
+        let (number, index) = (page / PAGES, page % PAGES);
+        if !self.has_room(number, index, mapping) {
+            return Err(Refusal::NoRecord);
+        }
+        self.record(number, index, mapping);
+        self.promote(table, number);
+        self.put_if_missing(table, page, mapping, Marks::default())
+    }
+
+    /// Enters a page that is mapped already. Not inlined, as little is entered so.
+    #[inline(never)]
+    fn enter_again(
+        &mut self,
+        table: &mut impl Table,
+        page: usize,
+        before: Mapping,
+        mapping: Mapping,
+    ) -> Result<(), Refusal> {
+        if before.real() != mapping.real() {
+            return Err(Refusal::Mapped);
+        }
+        let number = page / PAGES;
+        let mut marks = self.blocks[number].assumed();
+        if before != mapping {
+            marks = self.change(table, page, mapping)?.unwrap_or(marks);
+        }
+        self.promote(table, number);
+        self.put_if_missing(table, page, mapping, marks)
     }
 
     /// Makes the block small. Its pages have no entries then, and count as [`Block::assumed`].
     fn demote(&mut self, table: &mut impl Table, number: usize) {
-        if self.blocks[number].size == Size::Small {
+        if self.size(number) == Size::Small {
             return;
         }
         self.resize(table, number, Size::Small);
@@ -231,7 +261,8 @@ impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
                 let has_entry = self.blocks[number].entered.contains(index);
                 if !has_entry && had.contains(index) == is_turn_of_had {
                     let page = number * PAGES + index;
-                    entered = entered.and(self.put(table, page, common.plus(index), marks));
+                    let size = self.size(number);
+                    entered = entered.and(self.put(table, page, size, common.plus(index), marks));
                 }
             }
         }
@@ -240,9 +271,12 @@ impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
 
     /// Makes the block large if it can be, and has waited long enough.
     fn promote(&mut self, table: &mut impl Table, number: usize) {
+        if !COMPILED_IN || !self.promotes {
+            return;
+        }
         let block = &mut self.blocks[number];
         let is_whole = block.agreeing as usize == PAGES && block.common.begins_block();
-        if !is_whole || !self.promotes || block.size == Size::Large {
+        if !is_whole || block.size == Size::Large {
             return;
         }
         if block.patience > 0 {
@@ -259,9 +293,15 @@ impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
     fn has_room(&self, number: usize, index: usize, mapping: Mapping) -> bool {
         let block = &self.blocks[number];
         block.mapped_count == 0
-            || block.odd.is_some()
-            || mapping == block.common.plus(index)
             || (block.mapped_count == 1 && block.mapped.contains(index))
+            || self.has_room_beside_others(number, index, mapping)
+    }
+
+    /// The same of a block in which other pages are mapped.
+    fn has_room_beside_others(&self, number: usize, index: usize, mapping: Mapping) -> bool {
+        let block = &self.blocks[number];
+        block.odd.is_some()
+            || mapping == block.common.plus(index)
             || self.odd.iter().any(|odd| !odd.is_used)
     }
 
@@ -350,7 +390,8 @@ impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
     /// Where the entry of a page is, if it has one.
     fn entry(&self, page: usize) -> Option<Entry> {
         let (block, index) = (&self.blocks[page / PAGES], page % PAGES);
-        let entry = || Entry { page, size: block.size, place: block.place(index) };
+        let size = self.size(page / PAGES);
+        let entry = || Entry { page, size, place: block.places.get(index) };
         block.entered.contains(index).then(entry)
     }
 
@@ -365,7 +406,9 @@ impl<const BLOCKS: usize, const ODD: usize> Ours<BLOCKS, ODD> {
     }
 }
 
-impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
+impl<const BLOCKS: usize, const ODD: usize, const COMPILED_IN: bool> Manager
+    for Ours<BLOCKS, ODD, COMPILED_IN>
+{
     fn enter(
         &mut self,
         table: &mut impl Table,
@@ -377,26 +420,32 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
             return Err(Refusal::OutOfSpace);
         }
         let (number, index) = (page / PAGES, page % PAGES);
-        let before = self.shown(number, index);
-        if before.is_some_and(|before| before.real() != mapping.real()) {
-            return Err(Refusal::Mapped);
-        }
-        let mut marks = before.map_or(Marks::default(), |_| self.blocks[number].assumed());
-        if before != Some(mapping) {
-            marks = self.change(table, page, mapping)?.unwrap_or(marks);
-        }
-        self.promote(table, number);
-        let block = &self.blocks[number];
-        match (block.entered.contains(index), block.size) {
-            (true, _) => Ok(()),
-            (false, Size::Small) => self.put(table, page, mapping, marks),
-            (false, Size::Large) => self.put(table, page, mapping, block.assumed()),
-        }
+        let Some(before) = self.shown(number, index) else {
+            let count = self.blocks[number].mapped_count;
+            // One comparison, so that who never makes a block large does not pay for a look whether this is its last
+            // page.
+            let others = if COMPILED_IN { 1..PAGES as u32 - 1 } else { 1..PAGES as u32 };
+            if !others.contains(&count) {
+                return self.enter_first_or_last(table, page, mapping);
+            }
+            if !self.has_room_beside_others(number, index, mapping) {
+                return Err(Refusal::NoRecord);
+            }
+            self.record(number, index, mapping);
+            // The block is small, as it is not full.
+            return self.put(table, page, Size::Small, mapping, Marks::default());
+        };
+        self.enter_again(table, page, before, mapping)
     }
 
     fn enter_block(&mut self, table: &mut impl Table, number: usize, first: Mapping) -> bool {
         let Some(block) = self.blocks.get_mut(number) else { return false };
-        if !self.promotes || block.mapped_count > 0 || block.patience > 0 || !first.begins_block() {
+        if !COMPILED_IN
+            || !self.promotes
+            || block.mapped_count > 0
+            || block.patience > 0
+            || !first.begins_block()
+        {
             return false;
         }
         (block.common, block.turned) = (first, 0);
@@ -427,7 +476,7 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
         for (number, part) in Self::parts(pages) {
             let common = self.blocks[number].common;
             let changed = common.with_attributes(attributes);
-            if part == (0..PAGES) && self.blocks[number].size == Size::Large {
+            if part == (0..PAGES) && self.size(number) == Size::Large {
                 if changed != common {
                     let had = self.wired_entries(number);
                     self.take_entries(table, number, 0..PAGES, |_, _| {});
@@ -449,9 +498,9 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
                 let marks = self.change(table, page, mapping)?;
                 self.promote(table, number);
                 if let Some(marks) = marks
-                    && self.blocks[number].size == Size::Small
+                    && self.size(number) == Size::Small
                 {
-                    self.put(table, page, mapping, marks)?;
+                    self.put(table, page, Size::Small, mapping, marks)?;
                 }
             }
         }
@@ -469,7 +518,7 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
                 continue;
             }
             // Entries of a large block say nothing of R and C.
-            let was_large = self.blocks[number].size == Size::Large;
+            let was_large = self.size(number) == Size::Large;
             if was_large && part != (0..PAGES) {
                 self.demote(table, number);
             }
@@ -501,8 +550,7 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
             }
             if self.blocks[number].mapped_count == 0 {
                 let block = &mut self.blocks[number];
-                (block.size, block.patience) = (Size::Small, block.wait());
-                block.was_writable = false;
+                (block.size, block.was_writable) = (Size::Small, false);
             }
         }
     }
@@ -513,7 +561,7 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
             return true;
         }
         let (number, index) = (page / PAGES, page % PAGES);
-        if self.blocks[number].size == Size::Small {
+        if self.size(number) == Size::Small {
             return self.entry(page).is_some_and(|entry| table.clear_referenced(entry));
         }
         // The entries go, and the first access to the block brings one back.
@@ -539,7 +587,8 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
         self.demote(table, number);
         let Some(entry) = self.entry(page) else {
             if assumed.changed {
-                let _ = self.put(table, page, mapping, Marks { changed: false, ..assumed });
+                let marks = Marks { changed: false, ..assumed };
+                let _ = self.put(table, page, Size::Small, mapping, marks);
             }
             return assumed.changed;
         };
@@ -554,7 +603,7 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
         is_wired: bool,
     ) -> Result<(), Refusal> {
         for (number, part) in Self::parts(pages) {
-            if part == (0..PAGES) && self.blocks[number].size == Size::Large {
+            if part == (0..PAGES) && self.size(number) == Size::Large {
                 let common = &mut self.blocks[number].common;
                 *common = common.wired(is_wired);
                 let had = self.wired_entries(number);
@@ -578,7 +627,8 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
                 }
                 let block = &self.blocks[number];
                 if is_wired && !block.entered.contains(index) {
-                    self.put(table, number * PAGES + index, mapping, block.assumed())?;
+                    let (page, assumed) = (number * PAGES + index, block.assumed());
+                    self.put(table, page, self.size(number), mapping, assumed)?;
                 }
             }
         }
@@ -619,7 +669,7 @@ impl<const BLOCKS: usize, const ODD: usize> Manager for Ours<BLOCKS, ODD> {
     }
 
     fn is_large(&self, page: usize) -> bool {
-        page < self.pages() && self.blocks[page / PAGES].size == Size::Large
+        page < self.pages() && self.size(page / PAGES) == Size::Large
     }
 
     fn pages(&self) -> usize {

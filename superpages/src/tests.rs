@@ -11,10 +11,11 @@ use arch::hash::{EntryForm, GROUP_ENTRIES, second};
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::test_runner::{Config, TestRunner};
 
+use crate::bitmap::Bitmap;
 use crate::reservation::Reservations;
 use crate::{
-    BLOCK_LOG2, Entry, Faithful, LARGE_CODE, Manager, Mapping, Marks, Ours, PAGE_LOG2, PAGES,
-    Place, Promotion, Refusal, Size, Table,
+    BLOCK_LOG2, Entries, Entry, Faithful, LARGE_CODE, Manager, Mapping, Marks, Ours, PAGE_LOG2,
+    PAGES, Place, Promotion, Refusal, Size, Table,
 };
 
 const BLOCKS: usize = 2;
@@ -241,12 +242,13 @@ impl Table for Judge {
         None
     }
 
-    fn remove(&mut self, entries: &[Entry], marks: &mut [Marks]) {
-        self.largest_removal = self.largest_removal.max(entries.len());
-        self.calls += entries.len().div_ceil(4) as u64;
-        for (entry, marks) in entries.iter().zip(marks) {
+    fn remove(&mut self, entries: Entries<'_>, mut removed: impl FnMut(Entry, Marks)) {
+        assert_eq!(entries.iter().count(), entries.count());
+        self.largest_removal = self.largest_removal.max(entries.count());
+        self.calls += entries.count().div_ceil(4) as u64;
+        for entry in entries.iter() {
             self.others_access(entry.page);
-            *marks = self.take(*entry);
+            removed(entry, self.take(entry));
         }
     }
 
@@ -872,6 +874,7 @@ fn stays_small(manager: impl Manager) {
 #[test]
 fn without_promotion_all_pages_stay_small() {
     stays_small(Box::new(Few::new(false)));
+    stays_small(Box::new(Ours::<BLOCKS, 1, false>::new(true)));
     stays_small(Box::new(Faithful::<BLOCKS, true>::new(Promotion::Never)));
     stays_small(Box::new(Faithful::<BLOCKS, false>::new(Promotion::Landed)));
 }
@@ -912,7 +915,7 @@ fn a_promotion_enters_what_is_used() {
     let calls = world.table.calls;
     world.fill(PAGES - 1..PAGES);
     assert_eq!(world.table.calls - calls, PAGES as u64 / 4 + 1);
-    assert_eq!((world.table.entries(), world.table.largest_removal), (1, 512));
+    assert_eq!((world.table.entries(), world.table.largest_removal), (1, PAGES - 1));
     assert_eq!(world.manager.counts().scanned, 0);
     let mut other = faithful();
     other.fill(0..PAGES - 1);
@@ -1173,6 +1176,85 @@ fn no_interleaving_shows_what_the_flat_map_does_not() {
         })
         .unwrap_or_else(|failure| panic!("{failure}"));
     assert!(promotions.get() > 50, "{} promotions are too few to show anything", promotions.get());
+}
+
+/// What our code does with superpages off is what it does where nothing of them is in it.
+#[test]
+fn off_is_as_without() {
+    let config = Config { cases: 50, max_shrink_iters: 200, ..Config::default() };
+    let cases = (prop_oneof![Just(4096), Just(600usize)], steps());
+    TestRunner::new(config)
+        .run(&cases, |(groups, steps)| {
+            let mut off = World::new(Box::new(Few::new(false)), groups);
+            run(&mut off, &steps);
+            let mut without = World::new(Box::new(Ours::<BLOCKS, 1, false>::new(true)), groups);
+            run(&mut without, &steps);
+            assert_eq!(off.manager.counts(), without.manager.counts());
+            assert_eq!(off.table.calls, without.table.calls);
+            assert_eq!(off.table.entered, without.table.entered);
+            assert_eq!(off.table.flat, without.table.flat);
+            Ok(())
+        })
+        .unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+/// What a block has to wait for goes on where all of its pages go and others come.
+#[test]
+fn an_emptied_block_waits_no_longer_than_another() {
+    let mut world = ours();
+    world.fill(0..PAGES);
+    assert!(world.manager.is_large(0));
+    assert_eq!(world.protect(5..6, READ), Ok(()));
+    assert!(!world.manager.is_large(0));
+    let mut lives = 0;
+    while !world.manager.is_large(0) {
+        world.remove(0..PAGES);
+        assert!(lives < 2, "it waits for ever");
+        world.fill(0..PAGES);
+        lives += 1;
+    }
+    assert_eq!((lives, world.manager.counts().promotions), (2, 2));
+    // It was not made small since, and waits for nothing.
+    world.remove(0..PAGES);
+    assert!(world.enter_block(0, READ_WRITE) && world.manager.is_large(0));
+}
+
+/// Flips of one page, between which others are accessed, cost so many promotions as is said.
+#[test]
+fn flips_cost_few_promotions_whatever_is_accessed_between_them() {
+    for touched in [0, 64, PAGES] {
+        let mut world = ours();
+        world.fill(0..PAGES);
+        for _ in 0..64 {
+            for attributes in [READ, READ_WRITE] {
+                assert_eq!(world.protect(5..6, attributes), Ok(()));
+                (0..touched).for_each(|page| assert_eq!(world.touch(page, false), Ok(true)));
+            }
+        }
+        let promotions = world.manager.counts().promotions;
+        assert!(promotions <= 12 + 6, "{promotions} with {touched} pages");
+        assert!(promotions >= 6, "{promotions} with {touched} pages");
+    }
+}
+
+#[test]
+fn pages_of_a_range_are_those_in_it() {
+    let mut set = Bitmap::empty();
+    let all = [0, 1, 62, 63, 64, 127, 128, 4000, PAGES - 1];
+    all.iter().for_each(|page| assert!(set.add(*page)));
+    let ends = [0, 1, 2, 62, 63, 64, 65, 127, 128, 129, 192, 4000, 4001, 4032, PAGES - 1, PAGES];
+    for (start, end) in ends.iter().flat_map(|start| ends.iter().map(move |end| (*start, *end))) {
+        if start > end {
+            continue;
+        }
+        let expected: Vec<_> = all.into_iter().filter(|page| (start..end).contains(page)).collect();
+        assert_eq!(set.pages_in(start..end).collect::<Vec<_>>(), expected, "{start}..{end}");
+        assert_eq!(set.count_in(start..end), expected.len(), "{start}..{end}");
+        let mut rest = set;
+        rest.take_all_in(start..end);
+        let others = all.into_iter().filter(|page| !(start..end).contains(page));
+        assert!(rest.pages_in(0..PAGES).eq(others), "{start}..{end}");
+    }
 }
 
 fn ages(mut world: World<impl Manager>) {

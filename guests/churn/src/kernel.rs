@@ -110,7 +110,7 @@ impl<'a, M: Manager> Kernel<'a, M> {
 
     /// A space's manager and table, and what else the kernel has.
     fn parts(&mut self, space: usize) -> (&mut M, Counted<'_>, Memory) {
-        let table = PageTable(self.segments[space]);
+        let table = PageTable::own(self.segments[space]);
         let table = Counted { table, traffic: &mut self.traffic };
         (&mut self.spaces[space], table, self.memory)
     }
@@ -241,20 +241,24 @@ impl<'a, M: Manager> Kernel<'a, M> {
         self.renew(space);
         let (exec, file) = (self.exec, self.file());
         let (manager, mut table, memory) = self.parts(space);
-        let (mut page, mut end) = (file.start, file.start + exec.pages());
-        while page < file.end.min(end) {
-            let (real, is_full) = memory.of_file(page - file.start);
+        let (mut first, mut rest) = (file.start, exec.pages());
+        while first < file.end && rest > 0 {
+            let next = (first / PAGES + 1) * PAGES;
+            let (real, is_full) = memory.of_file(first - file.start);
             let mapping = Mapping::new(real, READ_EXECUTE);
-            let begins_block = exec != Exec::Pages && page.is_multiple_of(PAGES) && is_full;
-            if begins_block && manager.enter_block(&mut table, page / PAGES, mapping) {
-                page += PAGES;
-                end += PAGES - 1;
+            let is_whole = exec != Exec::Pages && first.is_multiple_of(PAGES) && is_full;
+            if is_whole && manager.enter_block(&mut table, first / PAGES, mapping) {
+                (first, rest) = (next, rest - 1);
                 continue;
             }
-            manager
-                .enter(&mut table, page, mapping, is_full)
-                .unwrap_or_else(|refusal| panic!("page {page} at exec: {refusal:?}"));
-            page += 1;
+            let end = next.min(file.end).min(first + rest);
+            for page in first..end {
+                let (real, is_full) = memory.of_file(page - file.start);
+                manager
+                    .enter(&mut table, page, Mapping::new(real, READ_EXECUTE), is_full)
+                    .unwrap_or_else(|refusal| panic!("page {page} at exec: {refusal:?}"));
+            }
+            (first, rest) = (end, rest - (end - first));
         }
     }
 

@@ -6,7 +6,7 @@
 //!
 //! | argument | what it does |
 //! |---|---|
-//! | `superpages=W` | `ours`, as without it; `ours-off`: its code, that makes none; `faithful`, `off` and `without`: the way of FreeBSD's review D25237, its code with superpages off, and the code without them; `first`: the way of its first diff, which has entries of two sizes for an address while it promotes |
+//! | `superpages=W` | `ours`, as without it; `ours-off`: its code, that makes none; `ours-without`: the same code, with nothing of superpages in it; `faithful`, `off` and `without`: the way of FreeBSD's review D25237, its code with superpages off, and the code without them; `first`: the way of its first diff, which has entries of two sizes for an address while it promotes |
 //! | `exec=W` | `blocks`, as without it: exec enters all of the file, in whole blocks where superpages are on; `apart`: the same, and the file is not congruent with its memory; `mapped`: it enters 96 pages, a whole block counting as one; `pages`: 96 pages, and no whole blocks |
 //! | `threads=N` | hardware threads, or vCPUs, 1 to 8, each of which has processes of its own, one at a time; 1 without it |
 //! | `processes=N` | how many of each thread; 4 without it |
@@ -63,6 +63,8 @@ mod payload {
     /// The first thread's address spaces, which the others copy while they are empty.
     type Spaces<M> = Mutex<[M; SPACES]>;
     static OURS: Spaces<Ours<BLOCKS, BLOCKS>> = Mutex::new([const { Ours::new(false) }; SPACES]);
+    static OURS_WITHOUT: Spaces<Ours<BLOCKS, BLOCKS, false>> =
+        Mutex::new([const { Ours::new(false) }; SPACES]);
     static FAITHFUL: Spaces<Faithful<BLOCKS, true>> =
         Mutex::new([const { Faithful::new(Promotion::Never) }; SPACES]);
     static WITHOUT: Spaces<Faithful<BLOCKS, false>> =
@@ -188,11 +190,12 @@ mod payload {
         let job = JOB.lock().expect("there is a job before there are threads");
         match job.name {
             "ours" | "ours-off" => with_spaces(&OURS, number, &job),
+            "ours-without" => with_spaces(&OURS_WITHOUT, number, &job),
             "faithful" | "first" | "off" => with_spaces(&FAITHFUL, number, &job),
             "without" => with_spaces(&WITHOUT, number, &job),
             other => {
                 panic!(
-                    "superpages={other}: without, off, faithful, first, ours-off and ours are known"
+                    "superpages={other}: without, off, faithful, first, ours-without, ours-off and ours are known"
                 )
             }
         }

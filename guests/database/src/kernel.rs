@@ -18,7 +18,7 @@ const SEGMENT_INDEX: u64 = 2;
 /// Attributes of memory that privileged state may write to, and nobody executes.
 const READ_WRITE: u64 = second::M | second::N;
 /// The table in which its pages are.
-const PAGE_TABLE: PageTable = PageTable(SEGMENT);
+const PAGE_TABLE: PageTable = PageTable::own(SEGMENT);
 
 /// Which manager there is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

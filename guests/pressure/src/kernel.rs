@@ -76,7 +76,7 @@ impl<'a, M: Manager> Kernel<'a, M> {
 
     /// A space's manager and table, and what else the kernel has.
     fn parts(&mut self, space: usize) -> (&mut M, Counted<'_>, &mut Memory) {
-        let table = Counted { table: PageTable(segment(space)), traffic: &mut self.traffic };
+        let table = Counted { table: PageTable::own(segment(space)), traffic: &mut self.traffic };
         (&mut self.spaces[space], table, self.memory)
     }
 

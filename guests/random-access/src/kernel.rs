@@ -33,6 +33,7 @@ enum Way {
 /// What the faults need, in the order in which it is locked.
 static KERNEL: Mutex<Kernel> = Mutex::new(Kernel {
     way: Way::Ours,
+    is_shared: false,
     pages: 0,
     memory: Reservations::none(),
     touched: 0,
@@ -70,6 +71,8 @@ macro_rules! ask {
 
 struct Kernel {
     way: Way,
+    /// Others read the table too.
+    is_shared: bool,
     /// Pages of the table.
     pages: usize,
     memory: Reservations<BLOCKS>,
@@ -87,8 +90,15 @@ struct Kernel {
     evicted: usize,
 }
 
-/// The table in which its pages are.
-const PAGE_TABLE: PageTable = PageTable(SEGMENT);
+impl Kernel {
+    /// The table in which its pages are.
+    const fn table(&self) -> PageTable {
+        if self.is_shared {
+            return PageTable::shared(SEGMENT);
+        }
+        PageTable::own(SEGMENT)
+    }
+}
 
 /// Maps a table of so many bytes, page by page when they are touched.
 pub(crate) fn map(partition: &rt::Partition, superpages: &str, bytes: u64) -> &'static mut [u64] {
@@ -101,6 +111,7 @@ pub(crate) fn map(partition: &rt::Partition, superpages: &str, bytes: u64) -> &'
             panic!("superpages={other}: without, off, faithful, first, ours-off and ours are known")
         }
     };
+    kernel.is_shared = partition.number("readers", 0u64) > 0;
     RIVAL.lock().set_promotion(Promotion::of_variant(superpages));
     OURS.lock().set_promotes(superpages == "ours");
     let free = partition.free_memory();
@@ -178,7 +189,7 @@ fn make_room(manager: &mut impl Manager, kernel: &mut Kernel, page: usize) -> bo
     let first = kernel.evicted % others().count().max(1);
     let mut victims = others().skip(first).chain(others().take(first));
     let is_done =
-        victims.any(|victim| victim != page && manager.evict(&mut { PAGE_TABLE }, victim));
+        victims.any(|victim| victim != page && manager.evict(&mut kernel.table(), victim));
     kernel.evicted += usize::from(is_done);
     is_done
 }
@@ -189,7 +200,7 @@ fn serve(
     page: usize,
     cause: u64,
 ) -> Result<(), Refusal> {
-    let table = &mut { PAGE_TABLE };
+    let table = &mut kernel.table();
     if cause & storage::PROTECTION != 0 {
         manager.protect(table, page..page + 1, READ_WRITE)?;
     }
@@ -210,7 +221,7 @@ fn page_with(word: *const u64) -> usize {
 pub(crate) fn forbid_stores(word: *const u64) {
     let (kernel, page) = (KERNEL.lock(), page_with(word));
     let pages = page..page + 1;
-    let done = ask!(kernel, |manager| manager.protect(&mut { PAGE_TABLE }, pages, READ));
+    let done = ask!(kernel, |manager| manager.protect(&mut kernel.table(), pages, READ));
     // Where there is no room for its entry, the next access makes it.
     assert!(matches!(done, Ok(()) | Err(Refusal::TableFull)), "page {page}: {done:?}");
 }
@@ -221,11 +232,11 @@ pub(crate) fn wire(pages: usize) {
     assert!(pages <= kernel.pages, "wired={pages}: at most {} were expected", kernel.pages);
     let kernel = &mut *kernel;
     ask!(kernel, |manager| {
-        let done = manager.set_wired(&mut { PAGE_TABLE }, 0..pages, true);
+        let done = manager.set_wired(&mut kernel.table(), 0..pages, true);
         if done == Err(Refusal::TableFull) {
             (0..pages).for_each(|page| {
-                with_room(manager, kernel, page, |manager, _| {
-                    manager.set_wired(&mut { PAGE_TABLE }, page..page + 1, true)
+                with_room(manager, kernel, page, |manager, kernel| {
+                    manager.set_wired(&mut kernel.table(), page..page + 1, true)
                 });
             });
         } else {
@@ -246,17 +257,17 @@ pub(crate) fn launder(word: *const u64) {
     let kernel = &mut *kernel;
     ask!(kernel, |manager| {
         // Without an entry it would count as changed.
-        with_room(manager, kernel, page, |manager, _| {
-            manager.fault(&mut { PAGE_TABLE }, page).map(drop)
+        with_room(manager, kernel, page, |manager, kernel| {
+            manager.fault(&mut kernel.table(), page).map(drop)
         });
-        manager.clear_changed(&mut { PAGE_TABLE }, page);
+        manager.clear_changed(&mut kernel.table(), page);
     });
 }
 
 /// Whether the page of a word was stored into since, as far as anybody knows.
 pub(crate) fn is_changed(word: *const u64) -> bool {
     let (kernel, page) = (KERNEL.lock(), page_with(word));
-    let marks = ask!(kernel, |manager| manager.marks(&mut { PAGE_TABLE }, page));
+    let marks = ask!(kernel, |manager| manager.marks(&mut kernel.table(), page));
     marks.is_some_and(|marks| marks.changed)
 }
 
@@ -275,7 +286,6 @@ pub(crate) fn refused() -> u64 {
 }
 
 /// How many storage interrupts were taken so far.
-#[cfg(not(feature = "bare"))]
 pub(crate) fn faults() -> u64 {
     KERNEL.lock().faults
 }

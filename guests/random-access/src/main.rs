@@ -1,6 +1,6 @@
 //! random-access: HPC Challenge's RandomAccess over a table that a small kernel maps when it is touched, through the
 //! manager of superpages. For a partition with a hashed page table, or as a kernel of its own (`random-access-bare`),
-//! which can also map it whole before the first access, and use several hardware threads.
+//! which can also map it whole before the first access, and update it on several hardware threads.
 //!
 //! | argument | what it does |
 //! |---|---|
@@ -8,13 +8,14 @@
 //! | `table=N` | MiB of the table, a power of two from 1 to 512, with the rival's code to 256; 16 without it |
 //! | `updates=N` | how many words are updated in region 1, in 128 streams; 4096 without it |
 //! | `warm=N` | how many are updated in front of that, in region 3; 0 without it |
+//! | `timed=W` | `updates`, as without it; `all`: region 1 begins in front of the first store, as the clock of HPCC's program for one process does, and regions 2 and 3 are not there |
 //! | `seed=N` | where the streams begin |
 //! | `naps=N` | so many sleeps of 20 ms in front of the updates; 0 without it |
 //! | `memory=N` | MiB that a kernel of its own uses; all in front of firmware without it |
 //! | `flips=N` | then so many times: a page is made read-only, and stored into; 0 without it |
 //! | `wired=N` | so many pages at the table's beginning are wired in front of the updates; 0 without it |
 //! | `laundry=N` | so many times, in front of the flips: a page is said to be clean, loaded from, and stored into; 0 without it |
-//! | `readers=N` | so many vCPUs read pages with even numbers meanwhile, and only others flip, each behind a nap; 0 without it |
+//! | `readers=N` | so many other vCPUs, or hardware threads, read pages with even numbers meanwhile, and only others flip, in a partition each behind a nap; 0 without it |
 //!
 //! Region 2 is the first store into each word, with the faults. The program makes the updates twice, which gives each
 //! word its first value back, and counts the words that have another one.
@@ -25,16 +26,19 @@
 //! |---|---|
 //! | `page_table=N` | MiB of the page table, a power of two; without it a 128th of the kernel's memory |
 //! | `page_table_kib=N` | the same in KiB, from 256; where its groups are full, entries make room for others |
+//! | `beside=N` | so many other hardware threads read memory of the kernel's all through region 2; 0 without it |
 //! | `pages=N` | maps the table beforehand, beyond the machine's first GiB, in pages of so many KiB: 4, 64 or 16384. Of the others only `table`, here to 4096, `updates`, `warm` and `seed` count then, and region 2 is not there |
 //! | `threads=N` | with that, on how many hardware threads, which share the streams: a power of two; 1 without it |
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
+#[cfg(all(target_os = "none", feature = "bare"))]
+mod beside;
 #[cfg(target_os = "none")]
 mod kernel;
 #[cfg(all(target_os = "none", feature = "bare"))]
 mod mapped;
-#[cfg(all(target_os = "none", not(feature = "bare")))]
+#[cfg(target_os = "none")]
 mod readers;
 
 #[cfg(target_os = "none")]
@@ -45,7 +49,6 @@ mod payload {
     use arch::marker::{Mark, Region};
 
     use crate::kernel;
-    #[cfg(not(feature = "bare"))]
     use crate::readers::Readers;
 
     rt::main!(random_access);
@@ -123,14 +126,34 @@ mod payload {
         );
         let [updates, warm] = counts(&partition);
         let seed = partition.number("seed", 0u64);
+        let is_all_timed = match partition.argument("timed") {
+            None | Some("updates") => false,
+            Some("all") if warm == 0 => true,
+            Some("all") => {
+                panic!("warm={warm}: what is timed from the first store on has no warm-up")
+            }
+            Some(other) => panic!("timed={other}: updates and all are known"),
+        };
         rt::enable_translation(partition.memory_bytes());
         let table = kernel::map(&partition, name, mib << 20);
+        #[cfg(feature = "bare")]
+        let beside = crate::beside::start(&partition);
+        #[cfg(not(feature = "bare"))]
+        assert!(partition.number("beside", 0u64) == 0, "beside: only a kernel of its own has them");
 
-        rt::mark!(Mark::Begin(FIRST_TOUCH));
+        if is_all_timed {
+            rt::mark!(Mark::Begin(UPDATES));
+        } else {
+            rt::mark!(Mark::Begin(FIRST_TOUCH));
+        }
         for (index, word) in table.iter_mut().enumerate() {
             *word = index as u64;
         }
-        rt::mark!(Mark::End(FIRST_TOUCH));
+        if !is_all_timed {
+            rt::mark!(Mark::End(FIRST_TOUCH));
+        }
+        #[cfg(feature = "bare")]
+        crate::beside::end(beside);
         rt::take_naps(&partition);
         let [wired, laundry] = ["wired", "laundry"].map(|name| partition.number(name, 0usize));
         if wired > 0 {
@@ -138,10 +161,12 @@ mod payload {
         }
         let [rounds, warm_rounds] = [updates, warm].map(|number| number / STREAMS as u64);
         let mut numbers = start(table.len(), seed);
-        rt::mark!(Mark::Begin(WARM_UP));
-        update(table, &mut numbers, warm_rounds);
-        rt::mark!(Mark::End(WARM_UP));
-        rt::mark!(Mark::Begin(UPDATES));
+        if !is_all_timed {
+            rt::mark!(Mark::Begin(WARM_UP));
+            update(table, &mut numbers, warm_rounds);
+            rt::mark!(Mark::End(WARM_UP));
+            rt::mark!(Mark::Begin(UPDATES));
+        }
         update(table, &mut numbers, rounds);
         rt::mark!(Mark::End(UPDATES));
         let words = table.iter().enumerate();
@@ -152,15 +177,13 @@ mod payload {
         let flips = partition.number("flips", 0usize);
         let table = rt::share(table);
         let not_known = launder(table, laundry);
-        #[cfg(feature = "bare")]
-        assert!(partition.number("readers", 0u64) == 0, "readers: only a partition has them");
-        #[cfg(not(feature = "bare"))]
         let readers = Readers::start(&partition, table);
         for flip in 0..flips {
             let index = flip * 0x1234_5677 % table.len();
-            #[cfg(not(feature = "bare"))]
             let index = readers.as_ref().map_or(index, |readers| readers.make_way(index));
             kernel::forbid_stores(table[index].as_ptr());
+            #[cfg(feature = "bare")]
+            readers.iter().for_each(Readers::read_on);
             let before = kernel::refused();
             table[index].store(index as u64, Relaxed);
             let refused = kernel::refused() - before;
@@ -169,7 +192,6 @@ mod payload {
                 "flip {flip}: {refused} stores into a read-only page refused, not 1"
             );
         }
-        #[cfg(not(feature = "bare"))]
         if let Some(readers) = readers {
             readers.end(flips);
         }

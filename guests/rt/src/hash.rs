@@ -74,6 +74,8 @@ impl Segment {
 
     /// The first slot of the group in which the page at `offset` is searched by the primary or the secondary hash.
     #[must_use]
+    // Who keeps the table asks for each entry of many.
+    #[cfg_attr(feature = "bare", inline)]
     pub fn group(&self, offset: u64, is_secondary: bool) -> u64 {
         let groups = (1 << (TABLE_LOG2.load(Ordering::Relaxed) - GROUP_LOG2)) - 1;
         let hashed = hash::hash(self.vsid, SEGMENT_LOG2, self.base_log2, offset);

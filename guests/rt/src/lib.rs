@@ -58,7 +58,7 @@ pub mod vectors;
 pub use self::{
     bare::{enable_translation, sleep, take_naps},
     opal::power_off,
-    threads::{THREADS_MAX, on_threads},
+    threads::{THREADS_MAX, on_threads, start_others},
 };
 #[cfg(all(target_arch = "powerpc64", target_os = "none", not(feature = "bare")))]
 pub use self::{

@@ -29,8 +29,6 @@ unsafe impl Sync for Partitions {}
 
 static PARTITIONS: Partitions = Partitions(UnsafeCell::new([0; 1 << (PARTITIONS_LOG2 - 3)]));
 
-/// Hardware threads that the table was given to.
-static USERS: AtomicU64 = AtomicU64::new(0);
 /// Where the table lies.
 static BASE: AtomicU64 = AtomicU64::new(0);
 /// Its entries are in ISA 3.0's form.
@@ -78,7 +76,6 @@ pub(crate) fn begin(base: u64, bytes_log2: u32) {
 /// Gives the table to the processor, as each hardware thread does for itself; translation is off.
 pub(crate) fn join() {
     let processor = processor();
-    USERS.fetch_add(1, Ordering::Relaxed);
     let partitions = PARTITIONS.0.get().expose_provenance() as u64;
     match processor {
         Processor::Power8 => write_register!(25, load(partitions)), // SDR1
@@ -89,6 +86,14 @@ pub(crate) fn join() {
     write_register!(29, 0u64); // AMR
     write_register!(61, 0u64); // IAMR
     forget_all(processor);
+}
+
+/// PIR of this thread.
+pub(crate) fn own_pir() -> u64 {
+    let pir: u64;
+    // SAFETY: reads a register.
+    unsafe { asm!("mfspr {}, 1023", out(reg) pir, options(nomem, nostack)) };
+    pir
 }
 
 /// `tlbiel RB=r4`, on POWER9 with RS=r0 and R=0.
@@ -133,26 +138,31 @@ fn forget_classes(processor: Processor, scope: u64) {
 }
 
 /// Where the table begins.
+#[inline]
 pub(crate) fn base() -> u64 {
     BASE.load(Ordering::Relaxed)
 }
 
+#[inline]
 fn load(address: u64) -> u64 {
     // SAFETY: a doubleword of the table, to which no reference exists.
     u64::from_be(unsafe { (address as *const u64).read_volatile() })
 }
 
+#[inline]
 fn store(address: u64, value: u64) {
     // SAFETY: a doubleword of a table, to which no reference exists.
     unsafe { (address as *mut u64).write_volatile(value.to_be()) };
 }
 
 /// Where a slot lies.
+#[inline]
 fn place(slot: u64) -> u64 {
     base() + 16 * slot
 }
 
 /// An entry in the processor's form.
+#[inline]
 fn in_form(entry: [u64; 2]) -> [u64; 2] {
     if !IS_V3.load(Ordering::Relaxed) {
         return entry;
@@ -199,6 +209,7 @@ fn lock(slot: u64) -> bool {
 ///
 /// # Panics
 /// If another entry is there.
+#[inline]
 pub fn invalidate(slot: u64, first: u64) {
     const LOW: u64 = 0x7F;
     let [wanted, _] = in_form([first, 0]);
@@ -212,6 +223,7 @@ pub fn invalidate(slot: u64, first: u64) {
 
 /// Frees a slot whose entry was made invalid and [forgotten](forget): the second doubleword, with the last R and C.
 #[must_use]
+#[inline]
 pub fn free(slot: u64) -> u64 {
     let second: u64;
     // SAFETY: doublewords of the table, to which no reference exists. What is stored, 0, hangs on what is loaded, so
@@ -257,34 +269,29 @@ pub fn clear(slot: u64, mark: u64) -> bool {
 /// Of more pages POWER9 forgets all translations at once, as Linux does with radix
 /// (`docs/facts/hashed-translation.md#hashed-flush`).
 const CEILING: usize = 33;
-/// No such `tlbie` of POWER8 is known (`docs/facts/power8.md#congruence-classes`). There a kernel on one hardware
-/// thread has its core forget them by as many `tlbiel` as there are congruence classes, of more pages than these: of 34
-/// that is dearer on our machine than a `tlbie` for each, of 64 cheaper. One on several threads takes each page back
-/// by itself.
+/// No such `tlbie` of POWER8 is known (`docs/facts/power8.md#congruence-classes`). There pages that one hardware thread
+/// alone may have translations of are forgotten by as many `tlbiel` as there are congruence classes, of more pages than
+/// these: of 34 that is dearer on our machine than a `tlbie` for each, of 64 cheaper. Pages that other threads of its
+/// core use too are taken back one by one, as it would not wait for what these do by the old translations.
 const CEILING_OF_CLASSES: usize = 63;
 
-/// Makes the hardware threads that may have translations of pages forget them, or more, and waits until they have.
-pub fn forget(pages: impl ExactSizeIterator<Item = VirtualPage>) {
+/// Makes the hardware threads that may have translations of so many pages forget them, or more, and waits until they
+/// have, and until what was under way by these translations has ended. `is_own` says that only this hardware thread has
+/// ever loaded the pages' segment.
+pub fn forget(count: usize, pages: impl Iterator<Item = VirtualPage>, is_own: bool) {
     /// `tlbie RB=r4, RS=r3`, on POWER9 with R=0.
     const PAGE: u32 = 31 << 26 | 3 << 21 | 4 << 11 | 306 << 1;
     /// RIC=2: what was read of the partition table, too.
     const ALL: u32 = PAGE | 2 << 18;
     const IS_LPID: u64 = 0x800;
     let is_v3 = IS_V3.load(Ordering::Relaxed);
-    if is_v3 && pages.len() > CEILING {
+    if is_v3 && count > CEILING {
         forget_operands::<ALL>(core::iter::once(IS_LPID));
-    } else if !is_v3 && pages.len() > CEILING_OF_CLASSES && is_alone() {
+    } else if !is_v3 && count > CEILING_OF_CLASSES && is_own {
         forget_classes(Processor::Power8, IS_LPID);
     } else {
         forget_operands::<PAGE>(pages.map(|page| page.operand()));
     }
-}
-
-/// Whether the table was given to this hardware thread alone. One that comes meanwhile finds what was stored before.
-fn is_alone() -> bool {
-    // SAFETY: a barrier. The other one counts itself, then has a barrier too, and then looks into the table.
-    unsafe { asm!("ptesync", options(nostack)) };
-    USERS.load(Ordering::Relaxed) == 1
 }
 
 /// An instruction for each of these, which are of LPID 0.

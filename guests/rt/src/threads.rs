@@ -42,16 +42,24 @@ extern "C" fn rt_thread(number: u64) -> ! {
 /// # Panics
 /// If the machine has fewer threads, if there was such a call before, or if firmware does not start one.
 pub fn on_threads(partition: &Partition, count: u64, function: fn(u64)) {
+    start_others(partition, count, function);
+    function(0);
+}
+
+/// The same, but that this thread, one of so many, goes on.
+///
+/// # Panics
+/// As [`on_threads`].
+pub fn start_others(partition: &Partition, count: u64, function: fn(u64)) {
+    assert!(count <= THREADS_MAX, "{count} hardware threads: at most {THREADS_MAX} were expected");
     assert!(
         FUNCTION.swap(function as usize, Ordering::Relaxed) == 0,
         "the machine's threads are started once"
     );
-    let own: u64;
-    // SAFETY: reads a register, PIR.
-    unsafe { core::arch::asm!("mfspr {}, 1023", out(reg) own, options(nomem, nostack)) };
+    let own = table::own_pir();
     let threads = (0..).map_while(|index| partition.thread(index));
     let mut others = threads.filter(|thread| u64::from(*thread) != own);
-    for number in 1..count.min(THREADS_MAX) {
+    for number in 1..count {
         let server = others.next();
         let server = server.unwrap_or_else(|| panic!("threads={count}: the machine has {number}"));
         rt_next_thread.store(number, Ordering::Release);
@@ -62,5 +70,4 @@ pub fn on_threads(partition: &Partition, count: u64, function: fn(u64)) {
             core::hint::spin_loop();
         }
     }
-    function(0);
 }

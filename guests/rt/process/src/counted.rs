@@ -1,6 +1,6 @@
 //! A page table that counts what is done with it.
 
-use superpages::{Entry, Marks, Place, Size, Table};
+use superpages::{Entries, Entry, Marks, Place, Size, Table};
 
 use crate::PageTable;
 
@@ -44,10 +44,10 @@ impl Table for Counted<'_> {
     }
 
     #[inline]
-    fn remove(&mut self, entries: &[Entry], marks: &mut [Marks]) {
-        self.traffic.removed += entries.len() as u64;
+    fn remove(&mut self, entries: Entries<'_>, removed: impl FnMut(Entry, Marks)) {
+        self.traffic.removed += entries.count() as u64;
         self.traffic.removals += 1;
-        self.table.remove(entries, marks);
+        self.table.remove(entries, removed);
     }
 
     #[inline]

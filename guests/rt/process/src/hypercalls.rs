@@ -5,11 +5,11 @@ use arch::papr::status::H_SUCCESS;
 use arch::papr::{Hypercall, hashed};
 use rt::hash::Segment;
 use rt::{hypercall_of_eight_outputs, hypercall_outputs};
-use superpages::{Entry, Marks, PAGE_LOG2, Place, Size, Table};
+use superpages::{Entries, Entry, Marks, PAGE_LOG2, Place, Size, Table};
 
 /// The entries of a segment of pages of 4 KiB, by hypercalls.
 #[derive(Clone, Copy, Debug)]
-pub struct Hypercalls(pub Segment);
+pub struct Hypercalls(Segment);
 
 const fn offset(page: usize) -> u64 {
     (page as u64) << PAGE_LOG2
@@ -24,6 +24,18 @@ const fn marks_of(doubleword: u64) -> Marks {
 const UNKNOWN: Marks = Marks { referenced: true, changed: true };
 
 impl Hypercalls {
+    /// Of a segment that any vCPU may load.
+    #[must_use]
+    pub const fn shared(segment: Segment) -> Self {
+        Self(segment)
+    }
+
+    /// The same of one that the caller's vCPU loads alone: the hypervisor tells whom it has to tell.
+    #[must_use]
+    pub const fn own(segment: Segment) -> Self {
+        Self(segment)
+    }
+
     /// Slot, and the first doubleword of the entry but for its low bits.
     fn name(self, entry: Entry) -> (u64, u64) {
         let Entry { page, place: Place { is_secondary, slot }, .. } = entry;
@@ -39,24 +51,30 @@ impl Table for Hypercalls {
         Some(Place { is_secondary, slot: slot as u8 })
     }
 
-    fn remove(&mut self, entries: &[Entry], marks: &mut [Marks]) {
-        for (entries, marks) in entries.chunks(hashed::PAIRS).zip(marks.chunks_mut(hashed::PAIRS)) {
-            let mut words = [0; 2 * hashed::PAIRS];
-            words[2 * entries.len() % words.len()] = hashed::KIND.set(0, hashed::END);
-            for (pair, entry) in words.chunks_exact_mut(2).zip(entries) {
-                let (slot, address) = self.name(*entry);
+    fn remove(&mut self, entries: Entries<'_>, mut removed: impl FnMut(Entry, Marks)) {
+        let mut rest = entries.iter();
+        loop {
+            let mut words = [hashed::KIND.set(0, hashed::END); 2 * hashed::PAIRS];
+            let mut some = [None; hashed::PAIRS];
+            for ((pair, one), entry) in words.chunks_exact_mut(2).zip(&mut some).zip(&mut rest) {
+                let (slot, address) = self.name(entry);
                 let head = hashed::KIND.set(slot, hashed::REQUEST);
                 pair.copy_from_slice(&[hashed::CONDITION.set(head, hashed::BY_AVPN), address]);
+                *one = Some(entry);
+            }
+            if some[0].is_none() {
+                return;
             }
             let call = Hypercall::BulkRemove as u64;
             let (status, words) = hypercall_of_eight_outputs(call, words);
             assert_eq!(status, H_SUCCESS, "H_BULK_REMOVE");
-            for (pair, marks) in words.chunks_exact(2).zip(marks) {
+            for (pair, entry) in words.chunks_exact(2).zip(some.into_iter().flatten()) {
                 const { assert!(second::R == 0x100 && second::C == 0x80) };
-                *marks = match hashed::RESULT.get(pair[0]) {
+                let marks = match hashed::RESULT.get(pair[0]) {
                     hashed::DONE => marks_of(hashed::MARKS.get(pair[0]) << 7),
                     _ => UNKNOWN,
                 };
+                removed(entry, marks);
             }
         }
     }

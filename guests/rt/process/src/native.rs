@@ -3,7 +3,7 @@
 use arch::hash::{LARGE_PAGES, PageSize, VirtualPage, first, second};
 use rt::hash::Segment;
 use rt::table;
-use superpages::{BLOCK_LOG2, Entry, Marks, PAGE_LOG2, Place, Size, Table};
+use superpages::{BLOCK_LOG2, Entries, Entry, Marks, PAGE_LOG2, Place, Size, Table};
 
 const SMALL: PageSize = PageSize { base_log2: PAGE_LOG2, actual_log2: PAGE_LOG2, code: 0 };
 const LARGE: PageSize = LARGE_PAGES[1];
@@ -12,7 +12,10 @@ const _: () = assert!(LARGE.base_log2 == PAGE_LOG2 && LARGE.actual_log2 == BLOCK
 /// The entries of a segment of pages of 4 KiB, in the table itself. An invalidation is broadcast, as that of a kernel
 /// whose processes may have run anywhere, but for many pages on POWER8: `rt::table::forget`.
 #[derive(Clone, Copy, Debug)]
-pub struct Native(pub Segment);
+pub struct Native {
+    segment: Segment,
+    is_own: bool,
+}
 
 const fn offset(page: usize) -> u64 {
     (page as u64) << PAGE_LOG2
@@ -24,16 +27,46 @@ const fn marks_of(word: u64) -> Marks {
 }
 
 impl Native {
+    /// Of a segment that any hardware thread may load.
+    #[must_use]
+    pub const fn shared(segment: Segment) -> Self {
+        Self { segment, is_own: false }
+    }
+
+    /// Of a segment that only the caller's hardware thread loads, ever.
+    #[must_use]
+    pub const fn own(segment: Segment) -> Self {
+        Self { segment, is_own: true }
+    }
+
     /// Clears R or C: whether it was set.
     fn clear(self, entry: Entry, mark: u64) -> bool {
         let was_set = table::clear(self.slot(entry), mark);
-        table::forget(core::iter::once(self.page(entry)));
+        table::forget(1, core::iter::once(self.page(entry)), self.is_own);
         was_set
     }
 
+    /// Takes so many entries out at once, and tells `removed` of each its last R and C.
+    fn take(
+        self,
+        count: usize,
+        entries: impl Iterator<Item = Entry> + Clone,
+        mut removed: impl FnMut(Entry, Marks),
+    ) {
+        for entry in entries.clone() {
+            table::invalidate(self.slot(entry), self.segment.first(offset(entry.page)));
+        }
+        let pages = entries.clone().map(|entry| self.page(entry));
+        table::forget(count, pages, self.is_own);
+        for entry in entries {
+            removed(entry, marks_of(table::free(self.slot(entry))));
+        }
+    }
+
+    #[inline]
     fn slot(self, entry: Entry) -> u64 {
         let Place { is_secondary, slot } = entry.place;
-        self.0.group(offset(entry.page), is_secondary) + u64::from(slot)
+        self.segment.group(offset(entry.page), is_secondary) + u64::from(slot)
     }
 
     fn page(self, entry: Entry) -> VirtualPage {
@@ -41,31 +74,25 @@ impl Native {
             Size::Small => SMALL,
             Size::Large => LARGE,
         };
-        VirtualPage { address: self.0.address(offset(entry.page)), segment_size: 1, size }
+        VirtualPage { address: self.segment.address(offset(entry.page)), segment_size: 1, size }
     }
 }
 
 impl Table for Native {
     fn enter(&mut self, page: usize, size: Size, doubleword: u64) -> Option<Place> {
         let size = if size == Size::Large { first::L } else { 0 };
-        let (is_secondary, slot) = self.0.enter(offset(page), size, doubleword)?;
+        let (is_secondary, slot) = self.segment.enter(offset(page), size, doubleword)?;
         Some(Place { is_secondary, slot: slot as u8 })
     }
 
-    fn remove(&mut self, entries: &[Entry], marks: &mut [Marks]) {
-        for entry in entries {
-            table::invalidate(self.slot(*entry), self.0.first(offset(entry.page)));
-        }
-        table::forget(entries.iter().map(|entry| self.page(*entry)));
-        for (entry, marks) in entries.iter().zip(marks) {
-            *marks = marks_of(table::free(self.slot(*entry)));
-        }
+    fn remove(&mut self, entries: Entries<'_>, mut removed: impl FnMut(Entry, Marks)) {
+        self.take(entries.count(), entries.iter(), &mut removed);
     }
 
     fn remove_alone(&mut self, entry: Entry) -> Marks {
-        let mut marks = [Marks::default()];
-        self.remove(&[entry], &mut marks);
-        marks[0]
+        let mut last = Marks::default();
+        self.take(1, core::iter::once(entry), |_, marks| last = marks);
+        last
     }
 
     fn clear_referenced(&mut self, entry: Entry) -> bool {
