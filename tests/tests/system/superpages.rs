@@ -381,7 +381,7 @@ fn what_cannot_be_is_refused_with_a_reason() {
     let wrong = [
         (
             "superpages=on",
-            "superpages=on: without, off, faithful, first, ours-off and ours are known",
+            "superpages=on: without, off, faithful, first, ours-without, ours-off and ours are known",
         ),
         ("exec=whole", "exec=whole: blocks, apart, mapped and pages are known"),
         ("heap=5000", "heap from 1 to 4096, calls from 1 to 6144"),
