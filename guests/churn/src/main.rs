@@ -6,7 +6,7 @@
 //!
 //! | argument | what it does |
 //! |---|---|
-//! | `superpages=W` | `ours`, as without it; `ours-off`: its code, that makes none; `ours-without`: the same code, with nothing of superpages in it; `faithful`, `off` and `without`: the way of FreeBSD's review D25237, its code with superpages off, and the code without them; `first`: the way of its first diff, which has entries of two sizes for an address while it promotes |
+//! | `superpages=W` | `ours`, as without it; `ours-off`: its code, that makes none; `ours-without`: the same code, without what makes large pages and asks for them; `faithful`, `off` and `without`: the way of FreeBSD's review D25237, its code with superpages off, and the code without them; `first`: the way of its first diff, which has entries of two sizes for an address while it promotes |
 //! | `exec=W` | `blocks`, as without it: exec enters all of the file, in whole blocks where superpages are on; `apart`: the same, and the file is not congruent with its memory; `mapped`: it enters 96 pages, a whole block counting as one; `pages`: 96 pages, and no whole blocks |
 //! | `threads=N` | hardware threads, or vCPUs, 1 to 8, each of which has processes of its own, one at a time; 1 without it |
 //! | `processes=N` | how many of each thread; 4 without it |

@@ -177,8 +177,7 @@ fn a_block_changes_its_size_while_other_threads_read_it() {
     ];
     for (topology, is_power8, way) in &runs[..if is_nightly() { runs.len() } else { 2 }] {
         let readers = topology.iter().product::<u32>() - 1;
-        let arguments =
-            format!("table=16 updates=128 flips=2 readers={readers} beside=0 memory=56");
+        let arguments = format!("table=16 updates=128 flips=2 readers={readers} memory=56");
         let mut system = kernel((RANDOM_ACCESS.0, &arguments), way);
         if *is_power8 {
             system = on_power8(system);
