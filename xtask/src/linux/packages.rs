@@ -4,9 +4,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::workspace::{output, run};
 
@@ -173,12 +173,13 @@ impl Client {
             fs::remove_dir_all(&files)?;
         }
         for archive in wanted {
-            run(Command::new("dpkg-deb").arg("-x").arg(archives.join(archive)).arg(&files))?;
+            unpack(&archives.join(archive), &files)
+                .with_context(|| format!("unpacking {archive}"))?;
             println!("{}", archive.replace("%3a", ":"));
         }
         for modules in ["lib/modules", "usr/lib/modules"] {
             if files.join(modules).exists() {
-                keep_modules(&files.join(modules), &files.join(MODULES))?;
+                gather_modules(&files.join(modules), &files.join(MODULES))?;
                 fs::remove_dir_all(files.join(modules))?;
             }
         }
@@ -196,20 +197,50 @@ fn version(package: &str, newest: &str) -> Option<Vec<u64>> {
     is_version.then(|| numbers.collect())
 }
 
-/// Copies the modules of [`DISK_MODULES`] and [`KVM_MODULES`] from a tree of folders into one folder.
-fn keep_modules(from: &Path, to: &Path) -> Result<()> {
+/// Unpacks a package into the folder `files`, but of a kernel's modules only those that are kept: all of them take
+/// several hundred MB.
+fn unpack(archive: &Path, files: &Path) -> Result<()> {
+    fs::create_dir_all(files)?;
+    let mut dpkg = Command::new("dpkg-deb")
+        .arg("--fsys-tarfile")
+        .arg(archive)
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let output = dpkg.stdout.take().context("dpkg-deb has an output")?;
+    let unpacked = tar::Archive::new(output).entries().and_then(|mut entries| {
+        entries.try_for_each(|entry| {
+            let mut entry = entry?;
+            let path = entry.path()?;
+            let is_module = path.to_string_lossy().contains("/lib/modules/");
+            if !is_module || is_kept(&path) {
+                entry.unpack_in(files)?;
+            }
+            Ok(())
+        })
+    });
+    // What dpkg-deb says comes first, since an archive that ends early is only what follows from it.
+    let status = dpkg.wait()?;
+    unpacked.with_context(|| format!("dpkg-deb ended with {status}"))?;
+    ensure!(status.success(), "dpkg-deb ended with {status}");
+    Ok(())
+}
+
+/// Whether a file is one of [`DISK_MODULES`] and [`KVM_MODULES`].
+fn is_kept(path: &Path) -> bool {
+    let mut modules = DISK_MODULES.iter().chain(&KVM_MODULES);
+    path.extension().is_some_and(|extension| extension == "ko")
+        && modules.any(|module| path.file_stem().is_some_and(|stem| stem == *module))
+}
+
+/// Moves the modules in a tree of folders into one folder.
+fn gather_modules(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            keep_modules(&path, to)?;
-        } else if let Some(name) = path.file_name()
-            && DISK_MODULES
-                .iter()
-                .chain(&KVM_MODULES)
-                .any(|module| name.to_str() == Some(&format!("{module}.ko")))
-        {
-            fs::copy(&path, to.join(name))?;
+        let entry = entry?;
+        if entry.path().is_dir() {
+            gather_modules(&entry.path(), to)?;
+        } else if is_kept(&entry.path()) {
+            fs::rename(entry.path(), to.join(entry.file_name()))?;
         }
     }
     Ok(())
@@ -236,7 +267,23 @@ fn mirror() -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::version;
+    use std::path::Path;
+
+    use super::{is_kept, version};
+
+    #[test]
+    fn only_modules_that_something_loads_are_kept() {
+        let folder = "./lib/modules/6.1.0-54-powerpc64le";
+        for (name, expected) in [
+            ("kernel/fs/ext4/ext4.ko", true),
+            ("kernel/arch/powerpc/kvm/kvm-hv.ko", true),
+            ("kernel/arch/powerpc/kvm/kvm-pr.ko", false),
+            ("kernel/fs/ext4/ext4.ko.xz", false),
+            ("modules.builtin", false),
+        ] {
+            assert_eq!(is_kept(Path::new(&format!("{folder}/{name}"))), expected, "{name}");
+        }
+    }
 
     #[test]
     fn kernels_are_told_by_kind_and_version() {
