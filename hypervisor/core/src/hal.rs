@@ -328,6 +328,15 @@ pub trait Platform {
     /// Reads what waits on the machine's console: how many bytes, without waiting.
     fn console_read(&self, into: &mut [u8]) -> usize;
 
+    /// From now on so many bytes of the heap are kept from tables and all else that may be refused, for what a guest may
+    /// ask for and cannot be refused.
+    fn keep_heap(&self, _: u64) {}
+
+    /// Bytes of the heap that are free beyond those; `None` if fewer than these are.
+    fn heap_room(&self) -> Option<u64> {
+        Some(u64::MAX)
+    }
+
     /// The time base.
     fn timebase(&self) -> u64;
 

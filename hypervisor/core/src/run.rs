@@ -16,21 +16,23 @@ use crate::console::Console;
 use crate::devices::Devices;
 use crate::dispatch::Enter;
 use crate::facilities::Demanded;
+use crate::guest_memory::SMALL_LOG2;
 use crate::hal::{Platform, Tables, Threads, Windows, Work};
 use crate::hash_table::Options;
 use crate::memory::Range;
 use crate::partition::features::{FeatureError, GuestStop};
-use crate::partition::guest_tree::ProcessorNode;
+use crate::partition::guest_tree::{self, ProcessorNode};
 use crate::partition::image::{self, Image, Suspension, ahead};
 use crate::partition::load::{find_memory, load, read_bundle};
 use crate::partition::payload::Payload;
 use crate::partition::radix;
 use crate::partition::{Partition, Terminal, hash};
 use crate::report;
-use crate::scheduling::queue::{WEIGHT_DEFAULT, slice_within};
+use crate::scheduling::queue::{PLACE_BYTES, WEIGHT_DEFAULT, slice_within};
 use crate::scheduling::schedule::Schedule;
 use crate::system::{Policy, System};
 use crate::vcpu::Vcpu;
+use crate::vcpu::registers::Segments;
 
 /// What the hal knows when it hands over.
 #[derive(Clone, Copy, Debug)]
@@ -131,6 +133,7 @@ where
     let memory: Vec<Range> = firmware.memory().collect();
     let mut taken: Vec<Range> = own.into_iter().chain(firmware.reserved()).collect();
     let characteristics = Characteristics::new(&firmware);
+    hal.keep_heap(kept_heap(&bundle.partitions, threads.len()));
     let mut partitions = Vec::new();
     for (lpid, (description, image)) in (1..).zip(bundle.partitions.iter().zip(&images)) {
         hal.mark(Work::Start);
@@ -220,6 +223,9 @@ where
             }
         }
         partition.memory.is_new = false;
+        if hal.heap_room().is_none() {
+            return Err(failed(&NO_HEAP));
+        }
         partitions.push(partition);
         hal.mark(Work::Other);
     }
@@ -271,6 +277,26 @@ where
     let meters: Vec<_> = meters.collect();
     report::record(console, hal, &meters, system.partitions(), &hal.learned(), frequency);
     Ok(())
+}
+
+/// Bytes of the heap that guests can make the hypervisor take while they run, where it cannot refuse them: what is too
+/// small to ask for, and what a partition needs to start anew and to be suspended.
+fn kept_heap(partitions: &[Description], threads: usize) -> u64 {
+    /// What does not grow with anything, such as lines for the console.
+    const USUAL_BYTES: usize = 0x4_0000;
+    /// Of a vCPU: its registers on demand, its segments, and a call that it makes again.
+    const VCPU_BYTES: usize = size_of::<Demanded>() + size_of::<Segments>() + 0x400;
+    /// Of a vCPU in each queue: what grows takes twice as much, and is there twice meanwhile.
+    const QUEUED_BYTES: usize = 4 * PLACE_BYTES;
+    let vcpus: usize = partitions.iter().map(|description| description.vcpus as usize).sum();
+    let tree =
+        |description: &Description| 2 * guest_tree::bytes(description.vcpus, &description.bootargs);
+    let trees = partitions.iter().map(tree).max().unwrap_or(0) * threads.min(partitions.len());
+    let suspended = partitions.iter().filter(|description| description.suspend_at.is_some());
+    // A bit for each piece of its memory: as doublewords, as bytes, and what grows.
+    let lists: u64 = suspended.map(|of| 4 * (of.memory_bytes >> SMALL_LOG2).div_ceil(8)).sum();
+    let small = USUAL_BYTES + vcpus * (VCPU_BYTES + (threads + 2) * QUEUED_BYTES) + trees;
+    small as u64 + lists
 }
 
 /// The images with which partitions go on.
@@ -330,6 +356,9 @@ fn fetch_threads<H: Threads + Platform + Tables>(
 /// Why a partition with radix translation is refused that asks for superpages.
 const NO_SUPERPAGES: &str =
     "superpages are made in a hashed page table; write translation = \"hash\"";
+/// Of the one with which the heap is too full.
+const NO_HEAP: &str = "the hypervisor's heap has no room left for what guests need while they run; use fewer vCPUs, smaller device windows or \
+     tables";
 /// The same of one that asks for a table whose size can change.
 const NO_TABLE: &str = "it has no hashed page table to resize; write translation = \"hash\"";
 

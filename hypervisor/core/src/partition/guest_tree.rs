@@ -167,6 +167,12 @@ impl ProcessorNode {
 const USUAL_BYTES: usize = 0x1000;
 const VCPU_BYTES: usize = 0x2C0;
 
+/// Bytes of a tree for so many vCPUs with these arguments, roughly.
+#[must_use]
+pub const fn bytes(vcpus: u32, bootargs: &str) -> usize {
+    USUAL_BYTES + vcpus as usize * VCPU_BYTES + bootargs.len()
+}
+
 /// The flattened tree of a partition, and the RTAS entry behind it, which the tree reserves: they go to the address
 /// that `place` gives for their length.
 pub fn build<E>(
@@ -196,8 +202,7 @@ pub fn build<E>(
 /// The tree, and the places in it of the RTAS entry's address, if it is to have that.
 fn tree(content: &Content<'_>, has_entry: bool) -> (Vec<u8>, [usize; 2]) {
     let memory_bytes = content.memory_bytes;
-    let vcpus = content.vcpus as usize * VCPU_BYTES;
-    let mut tree = FlatTree::with_capacity(USUAL_BYTES + vcpus + content.bootargs.len());
+    let mut tree = FlatTree::with_capacity(bytes(content.vcpus, content.bootargs));
     tree.add("#address-cells", &2u32);
     tree.add("#size-cells", &2u32);
     tree.add("compatible", COMPATIBLE);

@@ -3,7 +3,7 @@
 //! Own memory has two places: the image at real address 0, and the heap, one piece of free real memory. In both, real
 //! address and offset from 0xC000_0000_0000_0000 are the same, so that their addresses hold with relocation off too.
 
-use alloc::alloc::{GlobalAlloc, Layout, alloc, dealloc};
+use alloc::alloc::{GlobalAlloc, Layout, dealloc};
 use core::arch::asm;
 use core::ptr::{self, NonNull};
 use core::slice;
@@ -35,24 +35,52 @@ pub(crate) fn image() -> Range {
     Range { start: RealAddress(0), bytes }
 }
 
-struct Allocator(Lock<Heap>);
+struct Memory {
+    heap: Heap,
+    /// Bytes that [`take`] leaves to who cannot be refused.
+    kept: u64,
+}
+
+struct Allocator(Lock<Memory>);
 
 #[global_allocator]
-static ALLOCATOR: Allocator = Allocator(Lock::new(Heap::empty()));
+static ALLOCATOR: Allocator = Allocator(Lock::new(Memory { heap: Heap::empty(), kept: 0 }));
 
 // SAFETY: `Heap` hands out disjoint memory of the asked layout. Before `start_heap` the heap is empty and every
 // allocation fails.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        self.0.lock().allocate_first_fit(layout).map_or(ptr::null_mut(), NonNull::as_ptr)
+        let heap = &mut self.0.lock().heap;
+        heap.allocate_first_fit(layout).map_or(ptr::null_mut(), NonNull::as_ptr)
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         if let Some(pointer) = NonNull::new(pointer) {
             // SAFETY: the caller got this pointer from `alloc` with this layout.
-            unsafe { self.0.lock().deallocate(pointer, layout) };
+            unsafe { self.0.lock().heap.deallocate(pointer, layout) };
         }
     }
+}
+
+/// From now on so many bytes of the heap are kept from tables.
+pub(crate) fn keep(bytes: u64) {
+    ALLOCATOR.0.lock().kept = bytes;
+}
+
+/// Bytes of the heap that are free beyond those that are kept; `None` if fewer than these are free.
+pub(crate) fn room() -> Option<u64> {
+    let memory = ALLOCATOR.0.lock();
+    (memory.heap.free() as u64).checked_sub(memory.kept)
+}
+
+/// Memory for what may be refused, unless it would be of what is kept.
+fn take(layout: Layout) -> Option<NonNull<u8>> {
+    let memory = &mut *ALLOCATOR.0.lock();
+    let left = (memory.heap.free() as u64).checked_sub(layout.size() as u64)?;
+    if left < memory.kept {
+        return None;
+    }
+    memory.heap.allocate_first_fit(layout).ok()
 }
 
 /// Gives the heap its memory.
@@ -62,12 +90,14 @@ unsafe impl GlobalAlloc for Allocator {
 /// call.
 pub(crate) unsafe fn start_heap(range: Range) {
     // SAFETY: the caller's promise; nothing allocates at the same time.
-    unsafe { ALLOCATOR.0.lock().init(address_of(range.start) as *mut u8, range.bytes as usize) };
+    unsafe {
+        ALLOCATOR.0.lock().heap.init(address_of(range.start) as *mut u8, range.bytes as usize)
+    };
 }
 
 /// Whether a byte lies in the heap, and not in the image.
 fn is_of_heap(address: *mut u8) -> bool {
-    let heap = ALLOCATOR.0.lock();
+    let heap = &ALLOCATOR.0.lock().heap;
     (heap.bottom()..heap.top()).contains(&address)
 }
 
@@ -121,11 +151,7 @@ pub(crate) fn table_of(entries: &'static [TableEntry]) -> hash::Table {
 #[inline(always)]
 fn zeroed(bytes: usize) -> Option<*mut u8> {
     let layout = Layout::from_size_align(bytes, bytes).ok()?;
-    // SAFETY: the layout is not empty.
-    let start = unsafe { alloc(layout) };
-    if start.is_null() {
-        return None;
-    }
+    let start = take(layout)?.as_ptr();
     // SAFETY: it has whole blocks, and is aligned to its size.
     unsafe { zero_blocks(start, bytes) };
     Some(start)
@@ -155,11 +181,7 @@ impl TableMemory for HeapTables {
     fn allocate(&mut self, entries_log2: u32) -> Option<Table> {
         let bytes = 8usize << entries_log2;
         let layout = Layout::from_size_align(bytes, bytes).ok()?;
-        // SAFETY: the layout is not empty.
-        let table = unsafe { alloc(layout) };
-        if table.is_null() {
-            return None;
-        }
+        let table = take(layout)?.as_ptr();
         // SAFETY: tables have a block at least, and are aligned to their size.
         unsafe { zero_blocks(table, bytes) };
         // SAFETY: fresh from the heap with this length and alignment, and zero.

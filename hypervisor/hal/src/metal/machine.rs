@@ -263,6 +263,14 @@ impl Platform for Machine {
         opal::console_read(into)
     }
 
+    fn keep_heap(&self, bytes: u64) {
+        memory::keep(bytes);
+    }
+
+    fn heap_room(&self) -> Option<u64> {
+        memory::room()
+    }
+
     fn timebase(&self) -> u64 {
         read::<{ spr::TB }>()
     }

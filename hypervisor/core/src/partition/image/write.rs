@@ -57,7 +57,9 @@ pub fn begin<H: Memory + Platform>(
     let memory_bytes =
         PIECE_BYTES * given.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
     let room = room(partition, &given);
-    let tree = FlatTree::with_room(room).ok_or(LoadError::NoHeap(room))?;
+    let has_room = hal.heap_room().is_some_and(|left| room as u64 <= left);
+    let tree = has_room.then(|| FlatTree::with_room(room)).flatten();
+    let tree = tree.ok_or(LoadError::NoHeap(room))?;
     let (mut manifest, place) = manifest(tree, partition, &suspension, now, ran, &given);
     if manifest.len() as u64 > MANIFEST_BYTES_MAX {
         return Err(LoadError::ManifestLength(manifest.len()));
