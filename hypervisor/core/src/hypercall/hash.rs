@@ -125,7 +125,8 @@ fn divides<H: Tables>(table: &HashTable, call: Hypercall, arguments: &[u64; WORD
     match call {
         Hypercall::BulkRemove => {
             let (requests, _) = requests(table, arguments);
-            requests.into_iter().flatten().any(|(slot, condition)| divides(slot, condition, None))
+            let mut requests = requests.into_iter().flatten();
+            requests.any(|(slot, condition)| table.is_large(slot) && divides(slot, condition, None))
         }
         Hypercall::ClearHpt => table.next().any(|slot| divides(slot, Condition::default(), None)),
         Hypercall::Protect => divides(slot, condition(flags, third), Some(flags)),
