@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::inlined::short;
 use super::{Charge, Ledger};
 use crate::checks::FreeCause;
 
@@ -55,8 +56,10 @@ fn part(ledger: &Ledger, wanted: impl Fn(&Charge) -> bool) -> Ledger {
     Ledger { elapsed_thread_cycles: ledger.elapsed_thread_cycles, charges, called: Vec::new() }
 }
 
-/// What a line below a function sums by: offset, place and cause.
-type Key = (u64, String, String);
+/// What a line below a function sums by: offset, place, cause, and of which inlined functions.
+type Key = (u64, String, String, String);
+/// Of more functions that are inlined into each other only the innermost are shown.
+const MOST_INLINED: usize = 3;
 
 /// What the lines below a function are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,15 +72,16 @@ enum Below {
 impl Below {
     fn key(self, charge: &Charge) -> Key {
         match self {
-            Self::Instructions => (charge.offset, charge.place(), charge.why()),
-            Self::Causes => (0, String::new(), charge.why()),
-            Self::Nothing => (0, String::new(), String::new()),
+            Self::Instructions => (charge.offset, charge.place(), charge.why(), within(charge)),
+            Self::Causes => (0, String::new(), charge.why(), String::new()),
+            Self::Nothing => (0, String::new(), String::new(), String::new()),
         }
     }
 
-    fn text(self, (_, place, why): &Key) -> String {
+    fn text(self, (_, place, why, within): &Key) -> String {
         match self {
-            Self::Instructions => format!("{place:<32} {why}"),
+            Self::Instructions if within.is_empty() => format!("{place:<32} {why}"),
+            Self::Instructions => format!("{place:<32} {why:<24} {within}"),
             Self::Causes | Self::Nothing => why.clone(),
         }
     }
@@ -86,6 +90,12 @@ impl Below {
     fn sums(self, ledger: &Ledger) -> Vec<((String, String, Key), u64)> {
         ledger.sum_by(|charge| (charge.owner.clone(), charge.function.clone(), self.key(charge)))
     }
+}
+
+/// Of which inlined functions an instruction is.
+fn within(charge: &Charge) -> String {
+    let names = &charge.inlined[charge.inlined.len().saturating_sub(MOST_INLINED)..];
+    names.iter().map(|name| short(name)).collect::<Vec<_>>().join(" > ")
 }
 
 struct Text {

@@ -11,7 +11,8 @@ use super::difference::Divided;
 use super::{Called, Charge, Ledger};
 
 /// One line a stack: `owner;function;instruction;cause CYCLES`, as flame-graph tools read it. Where the ledger
-/// knows who called, the callers are behind the owner, the outermost first.
+/// knows who called, the callers are behind the owner, the outermost first; functions that the compiler has put into
+/// another one are behind it.
 #[must_use]
 pub fn folded(ledger: &Ledger) -> String {
     let mut stacks: BTreeMap<String, u64> = BTreeMap::new();
@@ -36,9 +37,11 @@ fn lines(ledger: &Ledger) -> Box<dyn Iterator<Item = (&[String], &Charge)> + '_>
 /// The frames of a line's stack.
 fn frames(callers: &[String], charge: &Charge) -> Vec<String> {
     let owner = std::iter::once(charge.owner.clone());
-    let place = [charge.function.clone(), charge.place(), charge.why()];
+    let functions = std::iter::once(charge.function.clone()).chain(charge.inlined.clone());
+    let place = [charge.place(), charge.why()];
+    let frames = owner.chain(callers.to_vec()).chain(functions).chain(place);
     // A semicolon separates frames.
-    owner.chain(callers.to_vec()).chain(place).map(|frame| frame.replace(';', ",")).collect()
+    frames.map(|frame| frame.replace(';', ",")).collect()
 }
 
 /// A flame graph (SVG) of the folded stacks.

@@ -1,14 +1,15 @@
 //! The ledger of a timed run, with names: who spent the cycles, in which function, at which instruction, and
 //! why.
 //!
-//! The simulator charges addresses; [`names`] knows the programs behind them, [`symbols`] reads those that a program's
-//! file has not. [`explain`] prints a ledger
+//! The simulator charges addresses; [`names`] knows the programs behind them, [`symbols`] reads the symbols that a program's
+//! file has not, [`inlined`] what the compiler has put where. [`explain`] prints a ledger
 //! top-down, [`difference`] compares two, [`export`] and [`spans`] with [`trace_events`] write files for other
 //! tools.
 
 pub mod difference;
 pub mod explain;
 pub mod export;
+mod inlined;
 pub mod names;
 pub mod spans;
 pub mod symbols;
@@ -52,6 +53,9 @@ pub struct Charge {
     pub function: String,
     /// Offset of the instruction in its function, in bytes.
     pub offset: u64,
+    /// The functions of which the compiler has put the instruction there, one called by the other, the outermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inlined: Vec<String>,
     /// The instruction in assembly; empty where the program's file does not have it.
     pub instruction: String,
     /// Why, see [`simulator::ledger::Cause`].
@@ -82,6 +86,7 @@ impl Ledger {
                 owner: names.owner(owner),
                 function: place.function,
                 offset: place.offset,
+                inlined: place.inlined,
                 instruction: place.instruction,
                 cause: simulator::ledger::Cause::name(cause).to_owned(),
                 indirect,
@@ -149,6 +154,7 @@ pub(crate) mod examples {
                 owner: owner.to_owned(),
                 function: function.to_owned(),
                 offset,
+                inlined: Vec::new(),
                 instruction: "mfspr r3,lpcr".to_owned(),
                 cause: cause.to_owned(),
                 indirect,

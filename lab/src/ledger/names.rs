@@ -10,6 +10,8 @@ use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 use simulator::Machine;
 use simulator::ledger::Owner;
 
+use super::inlined::Inlined;
+
 /// The bits of an address that are the same with relocation on and off: programs for POWER are linked
 /// so that the top four bits do not matter.
 pub(super) const COMMON: u64 = !(0xF << 60);
@@ -25,6 +27,9 @@ pub struct Program {
     /// What was found in memory, which the file's code may have become.
     found: BTreeMap<u64, [u8; 4]>,
     is_big_endian: bool,
+    inlined: Inlined,
+    /// The first four bits of the file's addresses.
+    high: u64,
 }
 
 impl Program {
@@ -35,6 +40,7 @@ impl Program {
         let mut program = Self { is_big_endian: !file.is_little_endian(), ..Self::default() };
         for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
             if let Ok(data) = section.data() {
+                program.high = section.address() & !COMMON;
                 program.code.insert(section.address() & COMMON, data.to_vec());
             }
         }
@@ -56,6 +62,7 @@ impl Program {
         for end in ends.collect::<Vec<_>>() {
             program.symbols.entry(end).or_insert(None);
         }
+        program.inlined = Inlined::of(&file);
         program
     }
 
@@ -75,6 +82,8 @@ impl Program {
             has_ends: other.has_ends,
             code,
             is_big_endian,
+            inlined: other.inlined,
+            high: other.high,
             ..Self::default()
         }
     }
@@ -132,10 +141,18 @@ impl Program {
         let symbol = self.symbols.range(..=address).next_back().filter(|_| is_known);
         let instruction = word.map(|word| in_assembly(word, address)).unwrap_or_default();
         match symbol {
-            Some((start, Some(name))) => {
-                Place { function: name.clone(), offset: address - start, instruction }
-            }
-            _ => Place { function: format!("{address:#x}"), offset: 0, instruction },
+            Some((start, Some(name))) => Place {
+                function: name.clone(),
+                offset: address - start,
+                inlined: self.inlined.at(self.high | address),
+                instruction,
+            },
+            _ => Place {
+                function: format!("{address:#x}"),
+                offset: 0,
+                inlined: Vec::new(),
+                instruction,
+            },
         }
     }
 
@@ -177,6 +194,8 @@ pub struct Place {
     pub function: String,
     /// Bytes from the function's start.
     pub offset: u64,
+    /// The functions that the compiler has put there, one into the other, the outermost first.
+    pub inlined: Vec<String>,
     /// In assembly.
     pub instruction: String,
 }
@@ -234,6 +253,7 @@ impl Names {
         let named = |function: &str| Place {
             function: function.to_owned(),
             offset: 0,
+            inlined: Vec::new(),
             instruction: String::new(),
         };
         match owner {

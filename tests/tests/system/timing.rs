@@ -2,8 +2,12 @@
 //! does not change it.
 
 use std::collections::BTreeMap;
+use std::process::Command;
 
+use arch::processor::Processor;
 use lab::console::Said;
+use lab::images::Images;
+use lab::ledger::names::Program;
 use lab::on_simulator;
 use lab::system::System;
 use simulator::ledger::{Cause, Owner};
@@ -115,4 +119,46 @@ fn guesses_at_their_ends_enclose_their_values() {
     });
     assert!(cycles[0].0 < cycles[1].0 && cycles[1].0 < cycles[2].0, "{cycles:?}");
     assert!(cycles[0].1 < cycles[1].1 && cycles[1].1 < cycles[2].1, "{cycles:?}");
+}
+
+/// Which functions are inlined at an address of the hypervisor, by binutils.
+#[test]
+fn what_is_inlined_into_a_function_is_what_addr2line_says() {
+    let images = Images::find().unwrap();
+    let program = Program::of_elf(&images.hypervisor_of(Processor::Power9).unwrap());
+    let name = program.functions().find(|name| name.ends_with("::run_thread")).unwrap().to_owned();
+    let start = program.addresses_of(&name)[0];
+    let high = 0xC << 60;
+    let addresses: Vec<u64> = (start..).step_by(52).take(400).collect();
+    let mut command = Command::new("powerpc64le-linux-gnu-addr2line");
+    command.args(["--inlines", "--functions", "--addresses", "--exe"]);
+    command.arg(images.path_of(Processor::Power9));
+    command.args(addresses.iter().map(|address| format!("{:#x}", high | address)));
+    let output = command.output().expect("binutils-powerpc64le-linux-gnu is installed");
+    let text = String::from_utf8(output.stdout).unwrap();
+    // An address, and of each function a line with its name and one with its place, the innermost first.
+    let said = text.split("\n0x").map(|part| part.lines().skip(1).step_by(2).collect::<Vec<_>>());
+    let said: Vec<Vec<&str>> = said.collect();
+    assert_eq!(said.len(), addresses.len(), "{text}");
+    let mut deepest = 0;
+    for (address, said) in addresses.iter().zip(said) {
+        let place = program.place(*address);
+        let is_of_it = place.function == name;
+        let functions: Vec<String> =
+            said.iter().rev().map(|raw| format!("{:#}", rustc_demangle::demangle(raw))).collect();
+        if is_of_it {
+            // Of the innermost it says the symbol.
+            let depth = place.inlined.len();
+            assert_eq!(
+                depth,
+                functions.len() - 1,
+                "{address:#x}: {:?} {functions:?}",
+                place.inlined
+            );
+            let around = depth.saturating_sub(1);
+            assert_eq!(place.inlined[..around], functions[1..=around], "{address:#x}");
+            deepest = deepest.max(depth);
+        }
+    }
+    assert!(deepest >= 5, "{deepest}");
 }
