@@ -103,17 +103,20 @@ impl Figures {
     }
 
     fn answer(&self, asked: &str) -> Result<String> {
-        let Place { key, minus, is_exact } = Place::of(asked)?;
+        let Place { key, shown } = Place::of(asked)?;
         let figure = |key: &str| {
             self.figures
                 .get(key)
                 .with_context(|| format!("no `{key}` was measured; run `cargo xtask claims`"))
         };
         let found = figure(&key)?;
-        Ok(match minus {
-            Some(other) => rounded(found.value - figure(&other)?.value),
-            None if is_exact => exact(found.value),
-            None => found.shown(),
+        Ok(match shown {
+            Shown::Rounded => found.shown(),
+            Shown::Exact => exact(found.value),
+            Shown::Minus(other) => rounded(found.value - figure(&other)?.value),
+            Shown::Over(times, other) => {
+                format!("{:.2}", found.value / (f64::from(times) * figure(&other)?.value))
+            }
         })
     }
 }
@@ -146,8 +149,28 @@ impl Figure {
 /// A place that asks for a figure.
 struct Place {
     key: String,
-    minus: Option<String>,
-    is_exact: bool,
+    shown: Shown,
+}
+
+/// How the figure is shown.
+enum Shown {
+    /// With its interval.
+    Rounded,
+    Exact,
+    /// What it is more than another one.
+    Minus(String),
+    /// Divided by so many times another one.
+    Over(u32, String),
+}
+
+impl Shown {
+    /// The other figure that it needs.
+    fn other(self) -> Option<String> {
+        match self {
+            Self::Rounded | Self::Exact => None,
+            Self::Minus(other) | Self::Over(_, other) => Some(other),
+        }
+    }
 }
 
 impl Place {
@@ -158,15 +181,20 @@ impl Place {
             _ => bail!("write an experiment, a metric and a variant"),
         };
         let key = |variant: &str| format!("{experiment} {metric} {variant}");
-        let (minus, is_exact) = match rest {
-            [] => (None, false),
-            ["exact"] => (None, true),
-            ["minus", other] => (Some(key(other)), false),
-            _ => {
-                bail!("behind the variant stands nothing, `exact`, or `minus` and another variant")
+        let shown = match rest {
+            [] => Shown::Rounded,
+            ["exact"] => Shown::Exact,
+            ["minus", other] => Shown::Minus(key(other)),
+            ["over", times, other] => {
+                let times = times.parse().ok().filter(|times| *times > 0);
+                Shown::Over(times.context("behind `over` stands how many times")?, key(other))
             }
+            _ => bail!(
+                "behind the variant stands nothing, `exact`, `minus` and another variant, or `over`, a number and another \
+                 variant"
+            ),
         };
-        Ok(Self { key: key(variant), minus, is_exact })
+        Ok(Self { key: key(variant), shown })
     }
 }
 
@@ -184,10 +212,9 @@ pub(crate) fn measure(
     for text in texts {
         let asked = text.split('{').skip(1).filter_map(|behind| Some(behind.split_once('}')?.0));
         for asked in asked.filter(|asked| *asked != MEASURED) {
-            let Place { key, minus, .. } =
-                Place::of(asked).with_context(|| format!("{{{asked}}}"))?;
+            let Place { key, shown } = Place::of(asked).with_context(|| format!("{{{asked}}}"))?;
             keys.push(key);
-            keys.extend(minus);
+            keys.extend(shown.other());
         }
     }
     keys.sort();
@@ -291,7 +318,16 @@ mod tests {
         assert_eq!(filled(oldest), Ok(expected.to_owned()));
         assert_eq!(filled("{e instructions a exact}"), Ok("63.0008".to_owned()));
         assert_eq!(filled("{e cycles b minus a}"), Ok("41,304".to_owned()));
-        for wrong in ["{e cycles c}", "{e cycles}", "{e cycles a b}", "{e", "{measured}"] {
+        assert_eq!(filled("{e cycles b over 200 a}"), Ok("0.81".to_owned()));
+        for wrong in [
+            "{e cycles c}",
+            "{e cycles}",
+            "{e cycles a b}",
+            "{e cycles b over a}",
+            "{e cycles b over 0 a}",
+            "{e",
+            "{measured}",
+        ] {
             assert!(filled(wrong).is_err(), "{wrong}");
         }
     }
