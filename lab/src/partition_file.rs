@@ -748,13 +748,17 @@ pub fn read_payload(
     let (shown, bytes) = if GUESTS.contains(&name.get_ref().as_str()) {
         (name.get_ref().clone(), Images::find()?.guest(name.get_ref())?)
     } else {
+        if name.get_ref().is_empty() {
+            let text = format!("no payload; name a file or one of ours: {}", GUESTS.join(", "));
+            return Err(file.complain(name.span(), text));
+        }
         let path = file.resolve(name.get_ref());
         let shown = path.display().to_string();
         let wrong = |why| {
             let text = match why {
                 Unreadable::Interrupted => return Failure::Interrupted,
-                Unreadable::Host(_) => format!(
-                    "the payload {shown} cannot be read; name a file or one of ours: {}",
+                Unreadable::Host(error) => format!(
+                    "the payload {shown} cannot be read: {error}; name a file or one of ours: {}",
                     GUESTS.join(", ")
                 ),
                 why => format!("the payload {shown} {why}"),

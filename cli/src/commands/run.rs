@@ -30,6 +30,8 @@ pub(super) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.machine {
         experiment.machine = experiment.machine.instead_of(path, &files)?;
     }
+    // What is wrong with the description is not wrong with what it is set to.
+    experiment.machine.describe()?;
     let (several, one): (Vec<_>, Vec<_>) =
         arguments.set.iter().cloned().partition(Setting::is_several);
     experiment.machine = experiment.machine.with_settings("--set", &one)?;

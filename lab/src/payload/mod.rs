@@ -87,7 +87,7 @@ pub enum PayloadError {
     #[error("the entry {0:#x} is not the address of an instruction; it must be a multiple of 4")]
     EntryUnaligned(u64),
     #[error(
-        "it needs memory up to {end:#x}, the partition has {memory}; give it at least {needed} or link the payload lower"
+        "it needs memory up to {end:#x} and 64 KiB above for the device tree, the partition has {memory}; give it at least {needed} or link the payload lower"
     )]
     TooLarge { end: u64, memory: Size, needed: Size },
 }
@@ -235,13 +235,16 @@ impl Payload {
         self.segments.iter().map(Segment::end).max().unwrap_or(0)
     }
 
-    /// Checks that all segments lie in a partition's memory, which begins at 0.
+    /// Checks that all segments lie in a partition's memory, which begins at 0, and leave 64 KiB above for the device
+    /// tree.
     pub fn check_fits(&self, memory_bytes: u64) -> Result<(), PayloadError> {
         let end = self.end();
-        if end <= memory_bytes {
+        let aligned = end.checked_next_multiple_of(arch::bundle::ALIGNMENT);
+        let needed = aligned.and_then(|end| end.checked_add(arch::bundle::ALIGNMENT));
+        if needed.is_some_and(|needed| needed <= memory_bytes) {
             return Ok(());
         }
-        let needed = Size(end.checked_next_multiple_of(arch::bundle::ALIGNMENT).unwrap_or(end));
+        let needed = Size(needed.unwrap_or(end));
         Err(PayloadError::TooLarge { end, memory: Size(memory_bytes), needed })
     }
 }

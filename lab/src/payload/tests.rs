@@ -162,20 +162,20 @@ fn a_second_file_lies_behind_the_payload() {
     assert_eq!(payload.initrd, Some([0x3_0000, 0x3_0005]));
     let segment = Segment { address: 0x3_0000, bytes: vec![7; 5], memory_bytes: 5 };
     assert_eq!(payload.segments[1], segment);
-    assert!(payload.check_fits(0x3_0000).is_err());
-    assert_eq!(payload.check_fits(0x4_0000), Ok(()));
+    assert!(payload.check_fits(0x4_0000).is_err());
+    assert_eq!(payload.check_fits(0x5_0000), Ok(()));
 }
 
 #[test]
-fn a_payload_must_fit_its_partition_to_the_byte() {
+fn a_payload_and_its_device_tree_must_fit_their_partition() {
     let payload = Payload::from_file_bytes(&elf(false, 0x1_0000, &[code(0x1_0000, 32)])).unwrap();
-    assert_eq!(payload.check_fits(0x1_0020), Ok(()));
+    assert_eq!(payload.check_fits(0x3_0000), Ok(()));
     assert_eq!(
-        payload.check_fits(0x1_0000),
+        payload.check_fits(0x2_0000),
         Err(PayloadError::TooLarge {
             end: 0x1_0020,
-            memory: Size(0x1_0000),
-            needed: Size(0x2_0000)
+            memory: Size(0x2_0000),
+            needed: Size(0x3_0000)
         })
     );
 }

@@ -31,7 +31,7 @@ fn payloads() {
         ),
         (
             elf(&[0x1000_0000]),
-            "it needs memory up to 0x10000020, the partition has 256 MiB; give it at least 262208 KiB or link the payload lower",
+            "it needs memory up to 0x10000020 and 64 KiB above for the device tree, the partition has 256 MiB; give it at least 262272 KiB or link the payload lower",
         ),
     ] {
         folder.write("bad.elf", file);
@@ -111,7 +111,7 @@ fn what_boot_is_asked_for() {
         ),
         (
             "--payload p.elf --memory 1MiB --initrd large",
-            "large: it needs memory up to 0x120000, the partition has 1 MiB; give it at least 1152 KiB or link the payload lower",
+            "large: it needs memory up to 0x120000 and 64 KiB above for the device tree, the partition has 1 MiB; give it at least 1216 KiB or link the payload lower",
         ),
         (
             "--payload p.elf --initrd none",

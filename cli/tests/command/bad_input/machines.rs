@@ -84,6 +84,11 @@ fn a_number_of_a_machine_that_cannot_be() {
             "unknown key `valeu`; did you mean `value`?",
         ),
         (
+            "scoreboard = { value = 40",
+            "scoreboard = { value = 40.5e400",
+            "floating-point number overflowed",
+        ),
+        (
             "threads_per_core = 1",
             "threads_per_core = 9",
             "threads_per_core = 9 is not what a core of POWER9 has; it must be one of 1, 2, 4",

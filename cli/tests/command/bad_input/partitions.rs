@@ -8,9 +8,11 @@ use crate::support::errors;
 #[test]
 fn partition_files() {
     let unreadable = format!(
-        "bad.toml:3: the payload q.elf cannot be read; name a file or one of ours: {}",
+        "bad.toml:3: the payload q.elf cannot be read: No such file or directory (os error 2); name a file or one of ours: {}",
         GUESTS.join(", ")
     );
+    let unnamed =
+        format!("bad.toml:3: no payload; name a file or one of ours: {}", GUESTS.join(", "));
     let cases = [
         ("[[partition]]", "[[partition]", "bad.toml:1: unclosed array table; expected `]`"),
         (
@@ -67,9 +69,10 @@ fn partition_files() {
         (
             "'1 MiB'",
             "'64 KiB'",
-            "bad.toml:4: p.elf: it needs memory up to 0x10020, the partition has 64 KiB; give it at least 128 KiB or link the payload lower",
+            "bad.toml:4: p.elf: it needs memory up to 0x10020 and 64 KiB above for the device tree, the partition has 64 KiB; give it at least 192 KiB or link the payload lower",
         ),
         ("p.elf", "q.elf", &unreadable),
+        ("p.elf", "", &unnamed),
         (
             "name = 'p'",
             "name = 'a b'",
@@ -223,7 +226,7 @@ fn partition_files() {
         (
             "vcpus = 1",
             "vcpus = 1\ninitrd = 'large'",
-            "bad.toml:4: large: it needs memory up to 0x120000, the partition has 1 MiB; give it at least 1152 KiB or link the payload lower",
+            "bad.toml:4: large: it needs memory up to 0x120000 and 64 KiB above for the device tree, the partition has 1 MiB; give it at least 1216 KiB or link the payload lower",
         ),
         (
             "vcpus = 1\n",

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use super::Comparison;
+use super::{Comparison, Line};
 use crate::calibration::rows::{Remark, Role};
 
 impl Comparison {
@@ -50,7 +50,7 @@ impl Comparison {
                 format!("{:.2}", row.model),
                 interval,
                 published,
-                format!("{:+.1} %", row.error * 100.0),
+                error(row),
                 row.moved_by_half_quantum
                     .map_or(String::new(), |moved| format!("{:+.1} %", moved * 100.0)),
                 verdict.to_owned(),
@@ -100,4 +100,13 @@ impl Comparison {
         }
         text
     }
+}
+
+/// A row's error in percent; with more decimals where it is beyond the tolerance by less than one shows.
+fn error(row: &Line) -> String {
+    let percent = row.error * 100.0;
+    let limits = row.group.tolerance();
+    let is_beside = |limit: f64| (percent - limit * 100.0).abs() < 0.05;
+    let is_close = !row.is_met && [*limits.start(), *limits.end()].into_iter().any(is_beside);
+    if is_close { format!("{percent:+.3} %") } else { format!("{percent:+.1} %") }
 }
