@@ -328,8 +328,8 @@ pub trait Platform {
     /// Reads what waits on the machine's console: how many bytes, without waiting.
     fn console_read(&self, into: &mut [u8]) -> usize;
 
-    /// From now on so many bytes of the heap are kept from tables and all else that may be refused, for what a guest may
-    /// ask for and cannot be refused.
+    /// From now on so many bytes of the heap are kept from tables and all else that may be refused, for what a guest
+    /// may ask for and cannot be refused.
     fn keep_heap(&self, _: u64) {}
 
     /// Bytes of the heap that are free beyond those; `None` if fewer than these are.

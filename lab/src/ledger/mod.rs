@@ -1,8 +1,8 @@
 //! The ledger of a timed run, with names: who spent the cycles, in which function, at which instruction, and
 //! why.
 //!
-//! The simulator charges addresses; [`names`] knows the programs behind them, [`symbols`] reads the symbols that a program's
-//! file has not, [`inlined`] what the compiler has put where. [`explain`] prints a ledger
+//! The simulator charges addresses; [`names`] knows the programs behind them, [`symbols`] reads the symbols that a
+//! program's file has not, [`inlined`] what the compiler has put where. [`explain`] prints a ledger
 //! top-down, [`difference`] compares two, [`export`] and [`spans`] with [`trace_events`] write files for other
 //! tools.
 
