@@ -329,7 +329,7 @@ pub trait Platform {
     fn console_read(&self, into: &mut [u8]) -> usize;
 
     /// From now on so many bytes of the heap are kept from tables and all else that may be refused, for what a guest
-    /// may ask for and cannot be refused.
+    /// may ask for and cannot be refused. Where the heap is the host's, there is nothing to keep.
     fn keep_heap(&self, _: u64) {}
 
     /// Bytes of the heap that are free beyond those; `None` if fewer than these are.

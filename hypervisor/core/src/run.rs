@@ -356,11 +356,11 @@ fn fetch_threads<H: Threads + Platform + Tables>(
 /// Why a partition with radix translation is refused that asks for superpages.
 const NO_SUPERPAGES: &str =
     "superpages are made in a hashed page table; write translation = \"hash\"";
-/// Of the one with which the heap is too full.
-const NO_HEAP: &str = "the hypervisor's heap has no room left for what guests need while they run; use fewer vCPUs, smaller device windows or \
-     tables";
 /// The same of one that asks for a table whose size can change.
 const NO_TABLE: &str = "it has no hashed page table to resize; write translation = \"hash\"";
+/// The same of one that leaves too little of the heap.
+const NO_HEAP: &str = "the hypervisor's heap has no room left for what guests need while they run; use fewer vCPUs, smaller device windows or \
+     tables";
 
 /// Microseconds that a vCPU runs when others wait.
 const SLICE_DEFAULT: u32 = 1000;

@@ -197,8 +197,8 @@ fn version(package: &str, newest: &str) -> Option<Vec<u64>> {
     is_version.then(|| numbers.collect())
 }
 
-/// Unpacks a package into the folder `files`, but of a kernel's modules only those that are kept: all of them take
-/// several hundred MB.
+/// Unpacks a package into the folder `files`, but of a kernel's modules only those that are kept: all of them take 240
+/// MB.
 fn unpack(archive: &Path, files: &Path) -> Result<()> {
     fs::create_dir_all(files)?;
     let mut dpkg = Command::new("dpkg-deb")
