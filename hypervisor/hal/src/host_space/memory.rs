@@ -179,11 +179,7 @@ pub(super) fn write_entry(slot: &Slot, value: u64) {
 
 impl TableMemory for HeapTables {
     fn allocate(&mut self, entries_log2: u32) -> Option<Table> {
-        let bytes = 8usize << entries_log2;
-        let layout = Layout::from_size_align(bytes, bytes).ok()?;
-        let table = take(layout)?.as_ptr();
-        // SAFETY: tables have a block at least, and are aligned to their size.
-        unsafe { zero_blocks(table, bytes) };
+        let table = zeroed(8 << entries_log2)?;
         // SAFETY: fresh from the heap with this length and alignment, and zero.
         Some(unsafe { Table::new(real_of(table as u64), entries_log2) })
     }
