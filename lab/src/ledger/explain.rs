@@ -226,6 +226,17 @@ mod tests {
     }
 
     #[test]
+    fn the_innermost_of_what_is_inlined_is_behind_an_instruction() {
+        let mut ledger = ledger(&[("hypervisor", "run", 4, "reservation", false, 10)]);
+        let inlined = ["<R>::step", "<R>::ticks", "<L<S>>::lock", "fetch_add::<u64>"];
+        ledger.charges[0].inlined = inlined.map(str::to_owned).into();
+        let text = explain(&ledger, 1, "switch", &[]);
+        let expected =
+            "+0x4 mfspr r3,lpcr               reservation              ticks > lock > fetch_add\n";
+        assert!(text.contains(expected), "{text}");
+    }
+
+    #[test]
     fn every_owner_is_shown_with_what_it_waited_for() {
         let ledger = ledger(&[
             ("hypervisor", "exit", 4, "spr.scoreboard", false, 600),

@@ -149,6 +149,12 @@ mod tests {
             ("hypervisor", "<[u8; 4]>::exit", 4, "load.l1", false, 1),
         ]);
         assert_eq!(folded(&ledger), "hypervisor;<[u8, 4]>::exit;+0x4 mfspr r3,lpcr;load.l1 601\n");
+        let mut inlined = ledger.clone();
+        inlined.charges.truncate(1);
+        inlined.charges[0].inlined = ["<A>::f".to_owned(), "g::<[u8; 4]>".to_owned()].into();
+        let expected =
+            "hypervisor;<[u8, 4]>::exit;<A>::f;g::<[u8, 4]>;+0x4 mfspr r3,lpcr;load.l1 600\n";
+        assert_eq!(folded(&inlined), expected);
         let graph = String::from_utf8(flame_graph(&ledger, "a title").unwrap()).unwrap();
         assert!(graph.contains("<svg") && graph.contains("a title"));
     }

@@ -88,6 +88,16 @@ fn what_misses_its_group_is_named() {
 }
 
 #[test]
+fn a_miss_by_less_than_a_decimal_shows() {
+    let rows = [row("close", Group::A, 9.5427), row("far", Group::A, 9.0)];
+    let figures = figures(10.5, 10.5, 10.5);
+    let comparison =
+        Comparison::new(&description(), &rows, Predictions::default(), &figures).unwrap();
+    let text = comparison.text();
+    assert!(text.contains("+10.032 %") && text.contains("+16.7 %"), "{text}");
+}
+
+#[test]
 fn what_moves_with_the_guesses_is_an_interval() {
     let rows = [row("guessed", Group::C, 10.0)];
     let comparison =
