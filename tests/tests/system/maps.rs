@@ -61,11 +61,14 @@ fn only_registered_areas_stay_mapped() {
 
 /// Slots of a hardware thread.
 const SLOTS: usize = 32;
+/// Places that each of them has with a lazy policy, one after another.
+const PLACES: usize = 8;
 
 #[test]
-fn a_lazy_policy_leaves_no_more_than_its_slots() {
+fn a_lazy_policy_leaves_no_more_than_the_places_of_its_slots() {
     let maps = watch("lazy", &with_policy("examples/page-init.toml", MapPolicy::OursLazy), 7);
-    assert!((1..=SLOTS).contains(&maps.most_at_once()), "{}", maps.most_at_once());
+    let bound = 1..=SLOTS * PLACES;
+    assert!(bound.contains(&maps.most_at_once()), "{}", maps.most_at_once());
 }
 
 /// Xen's cache of a vCPU, as it was posted, keeps frames reachable that no call works on.

@@ -17,6 +17,10 @@
 //! At most [`DEPTH`] slots are live and [`BUCKETS`] idle, so that one is always clean or retired for a map that is
 //! allowed. [`Mode`] says how long a released frame stays reachable. The cache decides; [`Table`] writes entries and
 //! flushes translations.
+//!
+//! A lazy cache flushes all slots at a time, which is dear, so that it does so seldom: a slot has [`LAPS`] places one
+//! after another, each an address and an entry of its own. One that would retire goes on to the next place that was not
+//! used since the last flush, and is clean there; it is retired when there is none left.
 
 pub mod domain;
 mod frame;
@@ -24,12 +28,15 @@ mod slots;
 pub mod xen_v2;
 
 pub use frame::{FRAME_LOG2, Frame};
-pub use slots::{Slot, SlotSet};
+pub use slots::{Place, Slot, SlotSet};
 
 use arch::bundle::MapPolicy;
 
 /// Slots of a hardware thread: what one table of the last level has entries of 64 KiB.
 pub const SLOTS: usize = 32;
+/// Places of a slot of a lazy cache. With eight a flush of 128 `tlbiel` serves some 200 misses, and an eighth more of
+/// them would gain a cycle for each.
+pub const LAPS: usize = 8;
 /// Buckets of the hash, so many idle slots there are at most.
 pub const BUCKETS: usize = 8;
 /// Frames that are mapped at a time, at most. Two are today, where a copy comes from and where it goes to; a walk
@@ -53,6 +60,14 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// How many places a slot has behind its first one.
+    const fn spare(self) -> u8 {
+        match self {
+            Self::UntilEntry | Self::UntilRelease => 0,
+            Self::WhileUnneeded => LAPS as u8 - 1,
+        }
+    }
+
     /// The one that a policy asks for, if it asks for this cache.
     #[must_use]
     pub const fn of(policy: MapPolicy) -> Option<Self> {
@@ -65,13 +80,14 @@ impl Mode {
     }
 }
 
-/// The entries of the slots, and what the processor has cached of them.
+/// The entries of the slots' places, and what the processor has cached of them.
 pub trait Table {
     /// Makes an invalid entry show a frame. Whoever accesses it orders the store before.
-    fn set(&mut self, slot: Slot, frame: Frame);
+    fn set(&mut self, place: Place, frame: Frame);
     /// Makes an entry invalid.
-    fn clear(&mut self, slot: Slot);
-    /// Makes the processor forget what it cached of slots whose entries are invalid, and waits until it has.
+    fn clear(&mut self, place: Place);
+    /// Makes the processor forget what it cached of those entries of these slots that are invalid, and waits until it
+    /// has.
     fn forget(&mut self, slots: SlotSet);
 }
 
@@ -94,7 +110,7 @@ pub enum MapError {
 /// Why a release is none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReleaseError {
-    /// The address is no slot's of this cache: another thread's, or nobody's.
+    /// The address is no place of this cache: another thread's, or nobody's.
     Foreign,
     /// Nothing is mapped there, or no more.
     NotMapped,
@@ -104,8 +120,16 @@ pub enum ReleaseError {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MapCache {
     mode: Mode,
-    /// Where slot 0 is.
+    /// Where the first place is.
     base: u64,
+    /// By slot: where it is.
+    places: [Place; SLOTS],
+    /// Places of a slot behind the one that it is at when all was flushed.
+    spare: u8,
+    /// By slot: how many of these were not used since the last flush.
+    fresh: [u8; SLOTS],
+    /// A place was left since then, and its translation may be cached.
+    is_stale: bool,
     /// By slot that is live or idle.
     frames: [Frame; SLOTS],
     /// By slot: maps that were not released.
@@ -123,9 +147,17 @@ impl MapCache {
     /// Nothing is mapped in the slots from `base` on.
     #[must_use]
     pub const fn new(mode: Mode, base: u64) -> Self {
+        Self::with_spare(mode, base, mode.spare())
+    }
+
+    const fn with_spare(mode: Mode, base: u64, spare: u8) -> Self {
         Self {
             mode,
             base,
+            places: Place::FIRST,
+            spare,
+            fresh: [spare; SLOTS],
+            is_stale: false,
             frames: [Frame::ZERO; SLOTS],
             counts: [0; SLOTS],
             buckets: [None; BUCKETS],
@@ -189,7 +221,9 @@ impl MapCache {
             Some(slot) if !self.idle.contains(slot) => false,
             Some(slot) => {
                 self.idle.remove(slot);
-                self.retire(table, slot);
+                if self.is_retired(table, slot) {
+                    self.retired.insert(slot);
+                }
                 true
             }
             None => true,
@@ -203,7 +237,7 @@ impl MapCache {
         self.frames[slot.index()] = frame;
         self.counts[slot.index()] = 1;
         self.live += 1;
-        table.set(slot, frame);
+        table.set(self.places[slot.index()], frame);
         Ok(Opened { address: self.address(slot), is_new: true })
     }
 
@@ -213,9 +247,13 @@ impl MapCache {
     /// [`ReleaseError`]; nothing has changed then.
     #[inline]
     pub fn release(&mut self, table: &mut impl Table, address: u64) -> Result<(), ReleaseError> {
-        let slot = self.slot_at(address).ok_or(ReleaseError::Foreign)?;
+        let place = self.place_at(address).ok_or(ReleaseError::Foreign)?;
+        let slot = place.slot();
         let count = &mut self.counts[slot.index()];
-        *count = count.checked_sub(1).ok_or(ReleaseError::NotMapped)?;
+        if self.places[slot.index()] != place || *count == 0 {
+            return Err(ReleaseError::NotMapped);
+        }
+        *count -= 1;
         if *count != 0 {
             return Ok(());
         }
@@ -228,9 +266,12 @@ impl MapCache {
         if is_hashed {
             self.buckets[self.frames[slot.index()].bucket()] = None;
         }
-        self.retire(table, slot);
-        if self.mode == Mode::UntilRelease {
-            self.clean_retired(table);
+        if self.is_retired(table, slot) {
+            if self.mode == Mode::UntilRelease {
+                self.forget(table, SlotSet::of(slot));
+            } else {
+                self.retired.insert(slot);
+            }
         }
         Ok(())
     }
@@ -246,47 +287,61 @@ impl MapCache {
     /// Makes all that was released unreachable.
     #[inline]
     pub fn flush(&mut self, table: &mut impl Table) {
-        if self.idle != SlotSet::NONE || self.retired != SlotSet::NONE {
+        if self.idle != SlotSet::NONE || self.retired != SlotSet::NONE || self.is_stale {
             self.flush_some(table);
         }
     }
 
     #[inline(never)]
     fn flush_some(&mut self, table: &mut impl Table) {
+        let mut retired = core::mem::take(&mut self.retired);
         for slot in core::mem::take(&mut self.idle).iter() {
             self.buckets[self.frames[slot.index()].bucket()] = None;
-            self.retire(table, slot);
+            if self.is_retired(table, slot) {
+                retired.insert(slot);
+            }
         }
-        if self.retired != SlotSet::NONE {
-            self.clean_retired(table);
-        }
+        self.forget(table, retired);
     }
 
-    fn retire(&mut self, table: &mut impl Table, slot: Slot) {
-        table.clear(slot);
-        self.retired.insert(slot);
+    /// Makes what a slot shows invalid. It is clean at its next place; whether it has none, and is to be retired.
+    fn is_retired(&mut self, table: &mut impl Table, slot: Slot) -> bool {
+        let index = slot.index();
+        table.clear(self.places[index]);
+        let Some(fresh) = self.fresh[index].checked_sub(1) else { return true };
+        self.fresh[index] = fresh;
+        self.places[index] = self.places[index].next();
+        self.is_stale = true;
+        self.clean.insert(slot);
+        false
     }
 
-    fn clean_retired(&mut self, table: &mut impl Table) {
-        let retired = core::mem::take(&mut self.retired);
-        table.forget(retired);
+    /// Makes these clean, and all places that were left.
+    fn forget(&mut self, table: &mut impl Table, retired: SlotSet) {
         self.clean.extend(retired);
+        if core::mem::take(&mut self.is_stale) {
+            self.fresh = [self.spare; SLOTS];
+            table.forget(SlotSet::ALL);
+        } else {
+            table.forget(retired);
+        }
     }
 
     /// A slot that is clean, now. The bound of the states says that there is one, or one to be made.
     fn take_clean(&mut self, table: &mut impl Table) -> Slot {
         if self.clean == SlotSet::NONE {
-            self.clean_retired(table);
+            let retired = core::mem::take(&mut self.retired);
+            self.forget(table, retired);
         }
         self.clean.take_first().expect("slots that are neither live nor idle are clean or retired")
     }
 
     fn address(&self, slot: Slot) -> u64 {
-        self.base + ((slot.index() as u64) << FRAME_LOG2)
+        self.base + ((self.places[slot.index()].index() as u64) << FRAME_LOG2)
     }
 
-    fn slot_at(&self, address: u64) -> Option<Slot> {
-        Slot::new((address.checked_sub(self.base)? >> FRAME_LOG2) as usize)
+    fn place_at(&self, address: u64) -> Option<Place> {
+        Place::new((address.checked_sub(self.base)? >> FRAME_LOG2) as usize)
     }
 }
 

@@ -7,7 +7,7 @@
 //! reconstruction from the posted unmap side and from its review.
 
 use super::{
-    BUCKETS, FRAME_LOG2, Frame, MapError, Opened, ReleaseError, SLOTS, Slot, SlotSet, Table,
+    BUCKETS, FRAME_LOG2, Frame, MapError, Opened, Place, ReleaseError, SLOTS, Slot, SlotSet, Table,
 };
 
 /// The cache.
@@ -50,10 +50,10 @@ impl XenV2 {
         }
         let slot = self.free.take_first().ok_or(MapError::TooDeep)?;
         if self.frames[slot.index()].replace(frame).is_some() {
-            table.clear(slot);
+            table.clear(Place::first(slot));
         }
         table.forget(SlotSet::of(slot));
-        table.set(slot, frame);
+        table.set(Place::first(slot), frame);
         self.counts[slot.index()] = 1;
         self.buckets[bucket] = Some((frame, slot));
         Ok(Opened { address: address(slot), is_new: true })

@@ -10,7 +10,7 @@ pub(crate) const DEVICE_TREE_BASE: u64 = OTHERS_BASE + 0x2000_0000;
 pub(crate) const DIRECT_BASE: u64 = OTHERS_BASE + 0x100_0000_0000;
 /// Quadrant 0, where the PID says whose it is: each hardware thread has 2 MiB for its windows from here on.
 pub(crate) const REGIONS_BASE: u64 = 0x2000_0000;
-/// Where a lazy policy has the windows of hardware threads, 2 MiB for each.
+/// Where a lazy policy has the windows of hardware threads, 2 MiB for each place of a slot of each.
 pub(crate) const LAZY_BASE: u64 = OTHERS_BASE + 0x8000_0000;
 /// Where Xen's policy has the windows of partitions, 64 MiB for each.
 pub(crate) const DOMAINS_BASE: u64 = OTHERS_BASE + 0x200_0000_0000;

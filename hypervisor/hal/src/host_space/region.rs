@@ -8,18 +8,20 @@
 //!
 //! A lazy cache has its slots in quadrant 3, where no register has to change for a frame that is mapped
 //! already. A page cannot be flushed alone there, so that a flush is one of all translations of the
-//! hypervisor's own in the core, for many slots at a time.
+//! hypervisor's own in the core, for many slots at a time: each has several places, one after another.
 //!
 //! The tables are made once. `docs/decisions/0011-a-map-cache-for-each-thread.md` says why it is so. Nobody
 //! opens a window in the handler of a machine check or a system reset: those end the hypervisor.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 use arch::bundle::MapPolicy;
+use arch::radix::Leaf;
 use hypervisor_core::hal::HalError;
 use hypervisor_core::map_cache::xen_v2::XenV2;
 use hypervisor_core::map_cache::{
-    FRAME_LOG2, Frame, MapCache, MapError, Mode, SLOTS, Slot, SlotSet, Table,
+    FRAME_LOG2, Frame, LAPS, MapCache, MapError, Mode, Place, SLOTS, SlotSet, Table,
 };
 use hypervisor_core::memory::Range;
 
@@ -66,11 +68,14 @@ enum Way {
     Direct,
 }
 
-/// The entries of the slots, and the thread's way to them.
+/// The entries of the slots' places, and the thread's way to them.
 #[derive(Debug)]
 struct Entries {
-    table: LastTable,
-    /// Where slot 0 is.
+    /// Of the slots' first places: in quadrant 0 they have no other ones.
+    first: LastTable,
+    /// Of the places behind these, by lap.
+    later: Vec<LastTable>,
+    /// Where the first place is.
     base: u64,
     /// Whose slots they are in quadrant 0; if it is nobody's, they are in quadrant 3.
     pid: Option<u32>,
@@ -84,15 +89,25 @@ impl Entries {
         let base = REGIONS_BASE + index as u64 * REGION_BYTES;
         let pid = 1 + index as u32;
         let mut tree = Tree::new(&mut HeapTables)?;
-        let table = tree.last_table(&mut HeapTables, base)?;
+        let first = tree.last_table(&mut HeapTables, base)?;
         map::set_process(pid, &tree);
-        Ok(Self { table, base, pid: Some(pid), others: None })
+        Ok(Self { first, later: Vec::new(), base, pid: Some(pid), others: None })
     }
 
     /// Those in quadrant 3.
     fn shared(index: usize) -> Result<Self, HalError> {
-        let base = LAZY_BASE + index as u64 * REGION_BYTES;
-        Ok(Self { table: map::last_table(base)?, base, pid: None, others: None })
+        let base = LAZY_BASE + (index * LAPS) as u64 * REGION_BYTES;
+        let table = |lap| map::last_table(base + lap as u64 * REGION_BYTES);
+        let later = (1..LAPS).map(table).collect::<Result<_, _>>()?;
+        Ok(Self { first: table(0)?, later, base, pid: None, others: None })
+    }
+
+    fn write(&self, place: Place, leaf: Option<Leaf>) {
+        let table = match place.lap() {
+            0 => &self.first,
+            lap => &self.later[lap - 1],
+        };
+        table.write(&mut HeapTables, place.slot().index(), leaf);
     }
 
     /// Makes a slot accessible, behind what was stored before.
@@ -131,25 +146,28 @@ impl Entries {
 }
 
 impl Table for Entries {
-    fn set(&mut self, slot: Slot, frame: Frame) {
-        let leaf = leaf(frame.start(), RIGHTS_DATA);
-        self.table.write(&mut HeapTables, slot.index(), Some(leaf));
+    fn set(&mut self, place: Place, frame: Frame) {
+        self.write(place, Some(leaf(frame.start(), RIGHTS_DATA)));
     }
 
-    fn clear(&mut self, slot: Slot) {
-        self.table.write(&mut HeapTables, slot.index(), None);
+    fn clear(&mut self, place: Place) {
+        self.write(place, None);
     }
 
     /// Only this core has ever used these translations.
-    fn forget(&mut self, slots: SlotSet) {
+    fn forget(&mut self, mut slots: SlotSet) {
+        // What is behind the barrier waits for it.
+        let (pid, base) = (self.pid, self.base);
+        let mut next = slots.take_first();
         match self.others {
-            None => self.set_context(u64::from(self.pid.unwrap_or(0))),
+            None => self.set_context(u64::from(pid.unwrap_or(0))),
             Some(_) => ptesync(),
         }
-        if let Some(pid) = self.pid {
-            for slot in slots.iter() {
-                let address = self.base + ((slot.index() as u64) << FRAME_LOG2);
+        if let Some(pid) = pid {
+            while let Some(slot) = next {
+                let address = base + ((slot.index() as u64) << FRAME_LOG2);
                 invalidate_page_in_core(address, pid);
+                next = slots.take_first();
             }
             ptesync();
         } else {

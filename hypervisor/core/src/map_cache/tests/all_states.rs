@@ -2,8 +2,8 @@
 //! these, as nothing is left out.
 //!
 //! Slots are alike, and so are the frames of a bucket and the buckets, so that one cache stands for all that have the
-//! same [`Shape`]. A frame that is mapped twice is a count, and more buckets do what two do: the
-//! [property test](super) has both.
+//! same [`Shape`]. A frame that is mapped twice is a count, more buckets do what two do, and a slot's next place is a
+//! clean slot: the [property test](super) has all three, and here each slot has one place.
 
 use std::collections::BTreeSet;
 use std::vec::Vec;
@@ -113,7 +113,7 @@ impl Setup {
 #[test]
 fn no_state_loses_a_slot_shows_what_was_not_asked_for_or_refuses_what_is_allowed() {
     for (mode, least) in MODES.into_iter().zip([5000, 200, 5000]) {
-        let first = Setup::new(mode);
+        let first = Setup::with_spare(mode, 0);
         let mut known = BTreeSet::from([first.shape()]);
         let mut waiting = Vec::from([first]);
         let mut deepest = 0;
