@@ -127,12 +127,15 @@ impl<H: Enter> Running<'_, H> {
             self.system.conclude(partition, pending, Some(self.thread));
             return Some(Left::Stops);
         }
-        let others = partition.vcpus.iter().map(|vcpu| vcpu.id);
         // A slice that is over is nobody's to give.
         let has_time = self.left < self.slice.ends;
         match departure {
+            // Nobody else of the partition can be its heir.
+            Departure::ConferredToAll if has_time && partition.vcpus.len() == 1 => {
+                self.successor = Successor::Another;
+            }
             Departure::ConferredToAll if has_time => {
-                let heir = schedule.queue.first_of(others);
+                let heir = schedule.queue.first_of(partition.vcpus.iter().map(|vcpu| vcpu.id));
                 self.successor = heir.map_or(Successor::Another, Successor::Heir);
             }
             Departure::Conferred(to) if has_time => {

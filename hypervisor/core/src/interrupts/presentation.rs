@@ -84,8 +84,9 @@ impl State {
         self.favoured() < self.cppr
     }
 
+    /// Asked on the way into each stay, so the three comparisons do not wait for each other.
     const fn is_pending(self) -> bool {
-        self.is_external_pending() || self.is_rung
+        (self.mfrr < self.cppr) | (self.device.priority < self.cppr) | self.is_rung
     }
 
     const fn is_devices(self) -> bool {

@@ -216,6 +216,19 @@ fn each_mode_says_how_long_a_released_frame_is_reachable() {
     }
 }
 
+/// What Xen's advisory 494 is about: what one vCPU knows of its maps is used on the tables of another.
+#[test]
+fn a_cache_on_the_table_of_another_thread_is_found() {
+    for mode in MODES {
+        let (mut own, mut other) = (Setup::new(mode), Setup::new(mode));
+        let opened = own.cache.map(&mut other.table, frame(1)).unwrap();
+        own.open.push((frame(1), opened.address));
+        let check = std::panic::AssertUnwindSafe(|| own.check());
+        assert!(std::panic::catch_unwind(check).is_err(), "it shows nothing where it says");
+        assert_eq!(other.released_and_reachable(), Some(frame(1)), "the other thread reaches it");
+    }
+}
+
 #[test]
 fn the_flushes_of_one_exit_share_their_barriers() {
     let mut setup = Setup::new(Mode::UntilEntry);

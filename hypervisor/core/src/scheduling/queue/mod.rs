@@ -69,7 +69,7 @@ pub const fn slice_within(promised: u64) -> u64 {
 enum Seat {
     /// It is not ahead of the clock, by all that may have passed.
     Due,
-    /// It is ahead of the clock.
+    /// It was ahead of the clock, or alone: who looks for the next finds out whether it is due by now.
     Early,
 }
 
@@ -282,9 +282,11 @@ impl RunQueue {
         self.insert(id);
     }
 
+    /// Where nobody else waits, nothing asks whether it is due before somebody looks who is.
     #[inline]
     fn insert(&mut self, id: VcpuId) {
-        self.sit(id, self.seat_of(id));
+        let seat = if self.is_empty() { Seat::Early } else { self.seat_of(id) };
+        self.sit(id, seat);
         self.ready += 1;
     }
 
@@ -399,8 +401,10 @@ impl RunQueue {
     #[must_use]
     #[inline]
     pub fn next(&mut self, thread: usize) -> Option<VcpuId> {
-        if self.is_empty() {
-            return None;
+        match self.ready {
+            0 => return None,
+            1 => return Some(self.only()),
+            _ => {}
         }
         self.look_at_clock();
         self.seat_due();
@@ -411,6 +415,21 @@ impl RunQueue {
         }
         let of_core = self.first_in(self.siblings(thread).iter().copied());
         Some(if self.is_near(of_core.0, first.0) { of_core } else { first }.1)
+    }
+
+    /// The one that waits, where it is the only one: it is next on any thread, and the clock jumps to it if it is
+    /// ahead. Where two hand a hardware thread to and fro, it may be due by now or not, so nothing asks for that.
+    #[inline]
+    fn only(&mut self) -> VcpuId {
+        let first = self.early.first;
+        if first == NOBODY {
+            return self.first_in(0..self.due.len()).1;
+        }
+        self.look_at_clock();
+        let ahead = first.0.saturating_sub(self.latest());
+        self.jumped += ahead;
+        self.clock += ahead;
+        first.1
     }
 
     /// Of the vCPUs in these queues, the one with the earliest deadline.
@@ -571,7 +590,8 @@ impl RunQueue {
         }
     }
 
-    /// `id`, which is ready and has this seat, had another virtual time before.
+    /// `id`, which is ready and has this seat, had another virtual time before. One that is early stays so until
+    /// somebody looks who is due.
     #[inline(never)]
     fn move_on(&mut self, id: VcpuId, seat: Seat, before: u64) {
         let jumped = self.jumped;
@@ -581,14 +601,13 @@ impl RunQueue {
             Seat::Due => before.saturating_add(member.period),
             Seat::Early => before,
         };
-        let to = self.seat_of(id);
-        if to == seat {
-            let (order, to) = self.place(id, seat);
+        let stays = seat == Seat::Early || self.seat_of(id) == seat;
+        let (order, to) = self.place(id, seat);
+        if stays {
             order.change((from, id), to);
         } else {
-            let (order, _) = self.place(id, seat);
             order.remove((from, id));
-            self.sit(id, to);
+            self.sit(id, Seat::Early);
         }
     }
 
