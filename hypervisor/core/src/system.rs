@@ -67,6 +67,8 @@ pub struct System<'a, H: Memory> {
     presentations: Vec<Vec<Arc<Presentation>>>,
     /// By hardware thread: its core.
     cores: Vec<u32>,
+    /// A partition has a time limit.
+    has_limits: bool,
 }
 
 impl<H: Memory> core::fmt::Debug for System<'_, H> {
@@ -102,6 +104,7 @@ impl<'a, H: Memory> System<'a, H> {
             partition.vcpus.iter().map(|vcpu| vcpu.presentation.clone()).collect()
         };
         let presentations: Vec<Vec<_>> = partitions.iter().map(presentations).collect();
+        let has_limits = partitions.iter().any(|partition| partition.time_limit.is_some());
         let partitions = partitions.into_iter().map(Lock::new).collect();
         if H::SHARES_CORES {
             schedule.share_cores(&cores, policy.slice, presentations.iter().map(Vec::len));
@@ -120,6 +123,7 @@ impl<'a, H: Memory> System<'a, H> {
             devices,
             presentations,
             cores,
+            has_limits,
         }
     }
 
@@ -158,6 +162,13 @@ impl<'a, H: Memory> System<'a, H> {
     #[must_use]
     pub fn into_partitions(self) -> Vec<Partition<H>> {
         self.partitions.into_iter().map(Lock::into_inner).collect()
+    }
+
+    /// Whether a vCPU may be let in as it is chosen. Where threads of a core have one partition, that is decided for
+    /// all of them; and a time limit counts to the tick who pays for the way in.
+    #[must_use]
+    pub(crate) const fn lets_in(&self) -> bool {
+        !H::SHARES_CORES && !self.has_limits
     }
 
     /// Whether there are several hardware threads.

@@ -47,10 +47,11 @@ impl<H: Enter> System<'_, H> {
                     self.come_into_core(thread, id);
                 }
                 let mut next = Some(Chosen::of(id));
-                while let Some(chosen) = next {
+                while let Some(mut chosen) = next {
                     // One that is rung behind this ends the next stay.
                     if self.hal.is_rung() {
                         self.hal.clear_doorbell();
+                        chosen.is_rung();
                     }
                     next = dispatch::run(self, thread, resident, chosen);
                 }

@@ -14,6 +14,7 @@ use crate::scheduling::schedule::Schedule;
 use crate::vcpu::Vcpu;
 use crate::vcpu_id::VcpuId;
 
+use super::enter::admit;
 use super::residence::{Resident, save};
 use super::{Chosen, Enter, Running, Slice};
 
@@ -31,8 +32,8 @@ pub(super) enum Successor {
 /// What becomes of a vCPU that does not go on here at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Left {
-    /// It waits for a processor, or sleeps; who runs next here, and for the rest of whose slice, if that is decided.
-    GoesOn(Option<(VcpuId, Option<Slice>)>),
+    /// It waits for a processor, or sleeps; who runs next here, if that is decided.
+    GoesOn(Option<Chosen>),
     /// It is to run no more.
     Stops,
     /// Its partition is to be suspended; what it would do.
@@ -193,7 +194,23 @@ impl<H: Enter> Running<'_, H> {
         self.reads_ahead::<6>();
         schedule.start(vcpu, permission, self.left);
         self.reads_ahead::<7>();
+        let chosen = chosen.map(|(id, slice)| self.lets_in(schedule, id, slice));
         Some(Left::GoesOn(chosen))
+    }
+
+    /// Lets the vCPU in that comes next, where that is decided as this one leaves: the schedule is locked once for
+    /// both. If it may wait in a `stop`, it is let in anew.
+    #[inline(always)]
+    fn lets_in(&self, schedule: &mut Schedule, id: VcpuId, slice: Option<Slice>) -> Chosen {
+        let mut chosen = Chosen { slice, ..Chosen::of(id) };
+        if self.system.lets_in() {
+            let Self { system, thread, left: now, .. } = *self;
+            let mut slice = slice.unwrap_or_else(|| Slice::of(id, system.policy.slice, now));
+            let let_in = admit(system, schedule, thread, id, &mut slice, now, false);
+            schedule.runs_until(thread, now.saturating_add(let_in.ticks));
+            (chosen.slice, chosen.let_in) = (Some(slice), Some(let_in));
+        }
+        chosen
     }
 
     /// Goes on with reading the vCPU's registers, if another one may come.
@@ -328,6 +345,6 @@ impl<H: Enter> Running<'_, H> {
         // It may be in the queue, but nobody takes it before its partition is unlocked.
         let makes_way = chosen.is_some();
         let now = resident.stays(system, thread, partition, place, self.registers, makes_way);
-        chosen.map(|(id, slice)| Chosen { id, slice, now })
+        chosen.map(|chosen| Chosen { now, ..chosen })
     }
 }

@@ -11,7 +11,9 @@ use crate::partition::Partition;
 use crate::scheduling::schedule::{FAR, Schedule};
 use crate::vcpu::registers::Registers;
 
-use super::{Enter, Running};
+use super::{Enter, LetIn, Running, Slice};
+use crate::system::System;
+use crate::vcpu_id::VcpuId;
 
 /// How long a vCPU runs with an interrupt pending and MSR\[EE\]=0 before it is looked at again: 50 us
 /// of a 512 MHz time base. LPCR\[MER\] makes it leave as soon as EE is set, but on QEMU, which has no
@@ -31,7 +33,12 @@ impl<H: Enter> Running<'_, H> {
 
     /// Decides with what and until when the vCPU runs from now on, and goes on with loading its registers.
     #[inline(always)]
-    pub(super) fn prepare(&mut self, partition: &mut Partition<H>, is_loading: bool) -> u64 {
+    pub(super) fn prepare(
+        &mut self,
+        partition: &mut Partition<H>,
+        is_loading: bool,
+        let_in: Option<LetIn>,
+    ) -> u64 {
         let (hal, now) = (self.system.hal, self.left);
         self.loads::<1>(is_loading);
         self.forget_stale(partition);
@@ -52,22 +59,13 @@ impl<H: Enter> Running<'_, H> {
         let look = partition.memory.hash_table().and_then(HashTable::next_look);
         let look = look.map_or(FAR, |time| time.saturating_sub(now));
         let longest = mediation.unwrap_or(FAR).min(look);
-        let ticks = self.ticks(partition, longest, has_stop, now, is_loading);
+        let ticks = self.ticks(partition, longest, has_stop, now, is_loading, let_in);
         let until = now.saturating_add(ticks);
         if has_stop {
             // Where somebody waits, a pause is the hypervisor's, which gives the hardware thread away meanwhile.
             hal.allow_stop(self.runs_on);
         }
         until
-    }
-
-    /// Calls back who runs on though somebody waits `now`; whether the vCPU's slice has no end all the same.
-    ///
-    /// Not inlined: on one hardware thread it does nothing, and costs nothing.
-    #[inline(never)]
-    fn others_wait(&self, schedule: &mut Schedule, now: u64) -> bool {
-        schedule.call_back(None, now, |thread| self.system.hal.ring(thread));
-        self.slice.payer == self.id && schedule.goes_before_others(self.thread, self.id, now)
     }
 
     /// How long the vCPU may run from `now` on, at most `longest`. One whose slice is over on the way in comes out
@@ -79,29 +77,26 @@ impl<H: Enter> Running<'_, H> {
         has_stop: bool,
         now: u64,
         is_loading: bool,
+        let_in: Option<LetIn>,
     ) -> u64 {
+        if let Some(LetIn { runs_on, ticks, .. }) = let_in
+            && !(runs_on && has_stop)
+        {
+            self.loads::<3>(is_loading);
+            self.loads::<4>(is_loading);
+            self.loads::<5>(is_loading);
+            self.runs_on = runs_on;
+            return ticks.min(longest);
+        }
         let mut schedule = self.system.schedule.lock();
         self.loads::<3>(is_loading);
         // It may have been stopped and started again since it was taken.
         schedule.queue.remove(self.id);
-        self.runs_on = schedule.queue.is_empty();
-        schedule.enters(self.thread, self.id, self.runs_on, now);
-        schedule.may_pause(self.thread, self.runs_on && has_stop);
+        let Self { system, thread, id, ref mut slice, .. } = *self;
+        let LetIn { runs_on, ticks, .. } =
+            admit(system, &mut schedule, thread, id, slice, now, has_stop);
+        self.runs_on = runs_on;
         self.loads::<4>(is_loading);
-        let has_no_end =
-            self.runs_on || schedule.threads() > 1 && self.others_wait(&mut schedule, now);
-        if H::SHARES_CORES {
-            self.slice.ends = schedule.slice_in_core(self.thread, self.slice.ends, now);
-        }
-        let slice = if H::SHARES_CORES && schedule.is_core_wanted(self.thread) {
-            0
-        } else if has_no_end {
-            FAR
-        } else {
-            self.slice.ends.saturating_sub(now)
-        };
-        let timer =
-            schedule.timer_to_watch(self.thread).map_or(FAR, |time| time.saturating_sub(now));
         // Half of what is left is divided among all of its vCPUs that may run at a time, so that none runs on
         // when all have used it, with their ways in and out. Below a quarter of a slice they divide that: it is
         // less than a slice that they use too much.
@@ -118,10 +113,57 @@ impl<H: Enter> Running<'_, H> {
             part.saturating_add(begins.saturating_sub(now))
         });
         self.loads::<5>(is_loading);
-        let ticks = slice.min(timer).min(longest).min(limit);
+        let ticks = ticks.min(longest).min(limit);
         schedule.runs_until(self.thread, now.saturating_add(ticks));
         ticks
     }
+}
+
+/// Lets a vCPU in on `thread` at the time `now`, on which it may wait in a `stop` if it `has_stop`: the schedule takes
+/// it for entered.
+#[inline(always)]
+pub(super) fn admit<H: Enter>(
+    system: &System<'_, H>,
+    schedule: &mut Schedule,
+    thread: usize,
+    id: VcpuId,
+    slice: &mut Slice,
+    now: u64,
+    has_stop: bool,
+) -> LetIn {
+    let runs_on = schedule.queue.is_empty();
+    schedule.enters(thread, id, runs_on, now);
+    schedule.may_pause(thread, runs_on && has_stop);
+    let has_no_end =
+        runs_on || schedule.threads() > 1 && others_wait(system, schedule, thread, id, *slice, now);
+    if H::SHARES_CORES {
+        slice.ends = schedule.slice_in_core(thread, slice.ends, now);
+    }
+    let ticks = if H::SHARES_CORES && schedule.is_core_wanted(thread) {
+        0
+    } else if has_no_end {
+        FAR
+    } else {
+        slice.ends.saturating_sub(now)
+    };
+    let timer = schedule.timer_to_watch(thread).map_or(FAR, |time| time.saturating_sub(now));
+    LetIn { at: now, runs_on, ticks: ticks.min(timer), holds: true }
+}
+
+/// Calls back who runs on though somebody waits `now`; whether the slice of `id` has no end all the same.
+///
+/// Not inlined: on one hardware thread it does nothing, and costs nothing.
+#[inline(never)]
+fn others_wait<H: Enter>(
+    system: &System<'_, H>,
+    schedule: &mut Schedule,
+    thread: usize,
+    id: VcpuId,
+    slice: Slice,
+    now: u64,
+) -> bool {
+    schedule.call_back(None, now, |thread| system.hal.ring(thread));
+    slice.payer == id && schedule.goes_before_others(thread, id, now)
 }
 
 /// Gives a vCPU its pending interrupt, if it takes one now. While one is pending, LPCR\[MER\] has to be set: the

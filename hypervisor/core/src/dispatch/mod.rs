@@ -66,16 +66,39 @@ impl Slice {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Chosen {
     id: VcpuId,
-    /// A slice that was conferred on it, for whose rest it runs before it has its own.
+    /// A slice that was conferred on it, for whose rest it runs before it has its own; its own, if it was let in.
     slice: Option<Slice>,
     /// The time base, if it was read when the vCPU before had left.
     now: Option<u64>,
+    /// It was let in when it was chosen, with the schedule locked once for both.
+    let_in: Option<LetIn>,
+}
+
+/// What the schedule grants a vCPU that it was told of as entered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct LetIn {
+    /// The time of it.
+    at: u64,
+    /// Nobody waits for the thread.
+    runs_on: bool,
+    /// How long it may run, as far as slice and timers say.
+    ticks: u64,
+    /// Nothing has happened since that it has to be let in anew for.
+    holds: bool,
 }
 
 impl Chosen {
     /// One that runs for a slice of its own.
     pub(crate) const fn of(id: VcpuId) -> Self {
-        Self { id, slice: None, now: None }
+        Self { id, slice: None, now: None, let_in: None }
+    }
+
+    /// The thread's doorbell was rung since it was chosen, and is cleared: what it was rung for is seen as the vCPU is
+    /// let in anew.
+    pub(crate) fn is_rung(&mut self) {
+        if let Some(let_in) = &mut self.let_in {
+            let_in.holds = false;
+        }
     }
 }
 
@@ -185,11 +208,17 @@ pub(crate) fn run<H: Enter>(
     let now = now.unwrap_or_else(|| hal.timebase());
     let Some(claimed) = claim(&mut partition, place, thread, resident) else {
         if let Some(mut slice) = chosen.slice {
-            slice.lend(&mut system.schedule.lock(), 0);
+            let mut schedule = system.schedule.lock();
+            slice.lend(&mut schedule, 0);
+            if chosen.let_in.is_some() {
+                schedule.does_not_enter(thread, chosen.id, partition.end);
+            }
         }
         return None;
     };
-    let Claimed { registers, is_resident } = claimed;
+    let Claimed { registers, is_resident, is_started_anew } = claimed;
+    let holds = |let_in: &LetIn| let_in.holds && let_in.at == now && !is_started_anew;
+    let mut let_in = chosen.let_in.filter(holds);
     if !is_resident {
         let (common, always) = (partition.common(), partition.from_start);
         let mut demanded = partition.vcpus[place.1].demanded.as_deref_mut();
@@ -220,7 +249,11 @@ pub(crate) fn run<H: Enter>(
     };
     loop {
         running.may_be_last = false;
-        let until = running.prepare(&mut partition, core::mem::take(&mut is_loading));
+        let until = running.prepare(
+            &mut partition,
+            core::mem::take(&mut is_loading),
+            core::mem::take(&mut let_in),
+        );
         let departure = if let Some(progress) = partition.life.progress() {
             running.load(&mut partition, progress)
         } else if let Some(transfer) = partition.vcpus[place.1].takes_transfer() {

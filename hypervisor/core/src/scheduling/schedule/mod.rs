@@ -244,6 +244,19 @@ impl Schedule {
         self.set_runs_on(thread, runs_on);
     }
 
+    /// `id`, which was let in on `thread` as it was chosen, does not enter: it was stopped since, or its partition
+    /// concluded, or ended at the time `end`, from which on it owes nothing.
+    pub fn does_not_enter(&mut self, thread: usize, id: VcpuId, end: Option<u64>) {
+        self.set_runs_on(thread, false);
+        let Thread { vcpu, whereabouts, called_for, meter, .. } = &mut self.threads[thread];
+        (*vcpu, *whereabouts, *called_for) = (None, Whereabouts::Deciding, None);
+        if let Some(end) = end
+            && meter.debtor() == Debtor::Vcpu(id)
+        {
+            self.pays_last(thread, id, end);
+        }
+    }
+
     /// Whether `id`, which `thread` enters `now` while others wait, needs no end: it would come before all of
     /// them two slices later still, and another thread looks here again within one, which calls it back when
     /// one slice later it would not.
