@@ -206,8 +206,8 @@ impl<H: Enter> Running<'_, H> {
         if self.system.lets_in() {
             let Self { system, thread, left: now, .. } = *self;
             let mut slice = slice.unwrap_or_else(|| Slice::of(id, system.policy.slice, now));
-            let let_in = admit(system, schedule, thread, id, &mut slice, now, false);
-            schedule.runs_until(thread, now.saturating_add(let_in.ticks));
+            let mut let_in = admit(system, schedule, thread, id, &mut slice, now, false);
+            let_in.stops = schedule.lets_in(thread, id, now.saturating_add(let_in.ticks));
             (chosen.slice, chosen.let_in) = (Some(slice), Some(let_in));
         }
         chosen

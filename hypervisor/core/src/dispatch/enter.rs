@@ -147,7 +147,7 @@ pub(super) fn admit<H: Enter>(
         slice.ends.saturating_sub(now)
     };
     let timer = schedule.timer_to_watch(thread).map_or(FAR, |time| time.saturating_sub(now));
-    LetIn { at: now, runs_on, ticks: ticks.min(timer), holds: true }
+    LetIn { at: now, runs_on, ticks: ticks.min(timer), stops: 0, holds: true }
 }
 
 /// Calls back who runs on though somebody waits `now`; whether the slice of `id` has no end all the same.

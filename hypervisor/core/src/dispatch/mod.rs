@@ -83,7 +83,9 @@ struct LetIn {
     runs_on: bool,
     /// How long it may run, as far as slice and timers say.
     ticks: u64,
-    /// Nothing has happened since that it has to be let in anew for.
+    /// How often it was stopped before.
+    stops: u64,
+    /// No doorbell was cleared since, for whose sake it has to be let in anew.
     holds: bool,
 }
 
@@ -211,13 +213,15 @@ pub(crate) fn run<H: Enter>(
             let mut schedule = system.schedule.lock();
             slice.lend(&mut schedule, 0);
             if chosen.let_in.is_some() {
-                schedule.does_not_enter(thread, chosen.id, partition.end);
+                schedule.does_not_enter(thread);
             }
         }
         return None;
     };
-    let Claimed { registers, is_resident, is_started_anew } = claimed;
-    let holds = |let_in: &LetIn| let_in.holds && let_in.at == now && !is_started_anew;
+    let Claimed { registers, is_resident } = claimed;
+    // One that was stopped and started since may be in the queue again.
+    let stops = partition.vcpus[place.1].stops;
+    let holds = |let_in: &LetIn| let_in.holds && let_in.at == now && let_in.stops == stops;
     let mut let_in = chosen.let_in.filter(holds);
     if !is_resident {
         let (common, always) = (partition.common(), partition.from_start);

@@ -49,8 +49,6 @@ pub struct Claimed {
     pub registers: Box<Registers>,
     /// Whether what stays in the processor is there.
     pub is_resident: bool,
-    /// It was stopped and started since it was taken from the queue, and may be in that again.
-    pub is_started_anew: bool,
 }
 
 /// A vCPU of a partition.
@@ -65,8 +63,8 @@ pub struct Vcpu<H: Windows> {
     /// What it has used beyond what every vCPU has.
     pub demanded: Option<Box<Demanded>>,
     activity: Activity,
-    /// It was stopped since it ran.
-    was_stopped: bool,
+    /// How often it was stopped, which the run queue counts too.
+    pub stops: u64,
     /// H_PROD was called for it and H_CEDE has not seen it yet.
     pub is_prodded: bool,
     /// Its external interrupts, which calls change with its partition unlocked.
@@ -99,7 +97,7 @@ impl<H: Windows> Vcpu<H> {
             residence: Residence::Record,
             demanded: None,
             activity: Activity::Stopped,
-            was_stopped: true,
+            stops: 0,
             is_prodded: false,
             presentation: Arc::default(),
             transfer: None,
@@ -165,8 +163,7 @@ impl<H: Windows> Vcpu<H> {
             Residence::RecordAndProcessor { thread: owner }
             | Residence::Thread { thread: owner } => owner == thread,
         };
-        let is_started_anew = core::mem::take(&mut self.was_stopped);
-        Some(Claimed { registers, is_resident, is_started_anew })
+        Some(Claimed { registers, is_resident })
     }
 
     /// Whether it is ready, and a hardware thread other than `thread` has its registers yet.
@@ -237,7 +234,6 @@ impl<H: Windows> Vcpu<H> {
     /// It runs no more, and forgets what it shares with the hypervisor. This needs no permission.
     pub fn stop(&mut self) {
         self.activity = Activity::Stopped;
-        self.was_stopped = true;
         self.vpa = Vpa::default();
         self.transfer = None;
         self.demanded = None;

@@ -95,6 +95,8 @@ struct Member {
     jumped: u64,
     /// The queue that it is in when it is ready and due.
     home: usize,
+    /// How often it was stopped.
+    stops: u64,
 }
 
 /// The vCPUs that are ready.
@@ -234,6 +236,7 @@ impl RunQueue {
             seat: None,
             jumped: 0,
             home: self.homeless(),
+            stops: 0,
         });
         id
     }
@@ -485,6 +488,21 @@ impl RunQueue {
         let is_ready = self.is_ready(id);
         self.remove(id);
         is_ready
+    }
+
+    /// `id` is stopped, and cannot run any more: how often it was.
+    pub fn stop(&mut self, id: VcpuId) -> u64 {
+        self.remove(id);
+        let member = self.member(id);
+        member.stops += 1;
+        member.stops
+    }
+
+    /// How often `id` was stopped.
+    #[must_use]
+    #[inline]
+    pub fn stops(&self, id: VcpuId) -> u64 {
+        self.members[id.0 as usize].stops
     }
 
     /// Takes the one of these that runs next on `thread`, if one is ready; one that it ran last as in

@@ -83,6 +83,18 @@ impl Whereabouts {
     }
 }
 
+/// How a vCPU comes to a hardware thread.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Way {
+    /// The schedule was told of it as it entered.
+    #[default]
+    Usual,
+    /// It was let in as it was chosen, and may not have entered yet.
+    LetIn,
+    /// The same; at this time the end of the partition was decided that pays for its way.
+    Forgiven(u64),
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Thread {
     whereabouts: Whereabouts,
@@ -100,6 +112,8 @@ struct Thread {
     may_pause: bool,
     /// The vCPU for which its doorbell was rung while it ran another.
     called_for: Option<VcpuId>,
+    /// How the vCPU that it has entered, or is about to enter, came there.
+    way: Way,
     /// Where its time went.
     meter: Meter,
 }
@@ -240,20 +254,30 @@ impl Schedule {
         }
         self.threads[thread].vcpu = Some(id);
         self.threads[thread].last = Some(id);
+        // Of a call before it was let in anew.
+        self.threads[thread].called_for = None;
         self.threads[thread].is_alone = runs_on;
         self.set_runs_on(thread, runs_on);
     }
 
-    /// `id`, which was let in on `thread` as it was chosen, does not enter: it was stopped since, or its partition
-    /// concluded, or ended at the time `end`, from which on it owes nothing.
-    pub fn does_not_enter(&mut self, thread: usize, id: VcpuId, end: Option<u64>) {
+    /// `id`, which [`Schedule::enters`] has let in on `thread` as it was chosen, will leave at the time `until`, or was
+    /// stopped since or its partition concluded, and [`Schedule::does_not_enter`]. How often it was stopped so far.
+    #[inline]
+    pub fn lets_in(&mut self, thread: usize, id: VcpuId, until: u64) -> u64 {
+        self.runs_until(thread, until);
+        self.threads[thread].way = Way::LetIn;
+        self.queue.stops(id)
+    }
+
+    /// The vCPU that was let in on `thread` does not enter.
+    pub fn does_not_enter(&mut self, thread: usize) {
         self.set_runs_on(thread, false);
-        let Thread { vcpu, whereabouts, called_for, meter, .. } = &mut self.threads[thread];
+        let Thread { vcpu, whereabouts, called_for, way, meter, .. } = &mut self.threads[thread];
         (*vcpu, *whereabouts, *called_for) = (None, Whereabouts::Deciding, None);
-        if let Some(end) = end
-            && meter.debtor() == Debtor::Vcpu(id)
-        {
-            self.pays_last(thread, id, end);
+        let debtor = meter.debtor();
+        if let Way::Forgiven(end) = core::mem::take(way) {
+            meter.owes(Debtor::End);
+            self.charge(thread, end, debtor);
         }
     }
 
@@ -309,10 +333,14 @@ impl Schedule {
     #[inline(never)]
     pub fn forgive<H: Memory>(&mut self, partition: &Partition<H>, now: u64) {
         for index in 0..self.threads.len() {
-            let Thread { vcpu, last, called_for, meter, .. } = &mut self.threads[index];
+            let Thread { vcpu, last, called_for, way, meter, .. } = &mut self.threads[index];
             called_for.take_if(|id| partition.has_vcpu(*id));
             let debtor = meter.debtor();
             let is_its = |id: VcpuId| partition.has_vcpu(id);
+            // Nobody knows here whether it has entered.
+            if *way == Way::LetIn && debtor.vcpu().is_some_and(is_its) {
+                *way = Way::Forgiven(now);
+            }
             if vcpu.is_none()
                 && !meter.is_waiting()
                 && (debtor.vcpu().is_some_and(is_its) || last.is_some_and(is_its))
@@ -377,7 +405,11 @@ impl Schedule {
 
     /// Charges a vCPU's stay on `thread`, and what came before it.
     pub fn stayed(&mut self, thread: usize, stay: Stay) {
-        let debtor = self.threads[thread].meter.debtor().or(stay.vcpu);
+        let mut debtor = self.threads[thread].meter.debtor().or(stay.vcpu);
+        if let Way::Forgiven(end) = core::mem::take(&mut self.threads[thread].way) {
+            self.charge(thread, end.min(stay.entered), debtor);
+            debtor = Debtor::End;
+        }
         self.charge(thread, stay.entered, debtor);
         let ticks = self.pass(thread, stay.ended());
         // What somebody waited for is not what nobody lacked.
@@ -621,7 +653,7 @@ impl Schedule {
     pub fn stop<H: Windows>(&mut self, vcpu: &mut Vcpu<H>) {
         self.leave_sleep(vcpu);
         vcpu.stop();
-        self.queue.remove(vcpu.id);
+        vcpu.stops = self.queue.stop(vcpu.id);
     }
 
     /// Lets no thread take a vCPU, which does not run now, and no timer wake it: its partition is to be suspended.
