@@ -478,8 +478,8 @@ fn what_an_end_takes_is_charged_to_nobody() {
     assert_eq!(schedule.charged(&partitions[0]), [200, 90]);
 }
 
-/// One vCPU has let another partition's in, at 0, and owes its way; the end of the first one's partition is decided at 100,
-/// before the other one enters, or behind that, or it never does.
+/// One vCPU has let another partition's in, at 0, and owes its way; the end of the first one's partition is decided at
+/// 100, before the other one enters, or behind that, or it never does.
 #[test]
 fn who_let_another_in_pays_for_its_way_until_its_own_partition_ends() {
     let hal = Fake::new(8 << 20);
