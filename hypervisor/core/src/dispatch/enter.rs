@@ -9,11 +9,11 @@ use crate::interrupts::handler::{Context, handler, save_status};
 use crate::interrupts::presentation::{Delivery, Presentation};
 use crate::partition::Partition;
 use crate::scheduling::schedule::{FAR, Schedule};
+use crate::system::System;
 use crate::vcpu::registers::Registers;
+use crate::vcpu_id::VcpuId;
 
 use super::{Enter, LetIn, Running, Slice};
-use crate::system::System;
-use crate::vcpu_id::VcpuId;
 
 /// How long a vCPU runs with an interrupt pending and MSR\[EE\]=0 before it is looked at again: 50 us
 /// of a 512 MHz time base. LPCR\[MER\] makes it leave as soon as EE is set, but on QEMU, which has no
