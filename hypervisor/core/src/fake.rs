@@ -95,6 +95,8 @@ pub struct Fake {
     pub missed: Cell<Option<Missed>>,
     /// Tables that can still be made for it.
     pub logs_left: Cell<u64>,
+    /// Whether the doorbell was rung; asked anew each time.
+    pub rings: RefCell<Rings>,
     /// What guests do when they are entered, with which LPCR and until when.
     pub script: RefCell<Script>,
     /// The hashed page tables that the processor was told of, with whose they are.
@@ -159,6 +161,15 @@ pub enum Command {
 /// What a guest does until it leaves, with this LPCR and until this time.
 type Play = dyn FnMut(&Fake, &mut Guest<'_, Fake>, u64, u64) -> Departure;
 
+/// An answer that can be shown.
+pub struct Rings(Box<dyn FnMut() -> bool>);
+
+impl core::fmt::Debug for Rings {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Rings")
+    }
+}
+
 /// A [`Play`] that can be shown.
 pub struct Script(Box<Play>);
 
@@ -203,10 +214,16 @@ impl Fake {
             logs_left: Cell::new(u64::MAX),
             tables_in_use: RefCell::default(),
             hash_tables: HashTables::default(),
+            rings: RefCell::new(Rings(Box::new(|| false))),
             script: RefCell::new(Script(Box::new(|_, _, _, _| {
                 unreachable!("no guest is entered")
             }))),
         }
+    }
+
+    /// Says when the doorbell was rung.
+    pub fn ring_when(&self, rings: impl FnMut() -> bool + 'static) {
+        self.rings.replace(Rings(Box::new(rings)));
     }
 
     /// Says what guests do when they are entered.
@@ -443,7 +460,7 @@ impl Threads for Fake {
     fn clear_doorbell(&self) {}
 
     fn is_rung(&self) -> bool {
-        false
+        (self.rings.borrow_mut().0)()
     }
 
     fn wait(&self, until: u64) {

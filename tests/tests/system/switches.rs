@@ -112,7 +112,7 @@ fn vcpus_stay_where_they_are_while_all_threads_have_work() {
     assert!(costs.count(Change::Switch) > 100, "{:?}", costs.costs);
     // Few, where slices of many threads end together.
     assert!(costs.count(Change::Move) < 10, "{:?}", costs.costs);
-    // 3275 to 3313 with rustc 1.96, but 10,689 where all slices end together, and all threads wait for each
+    // 3129 with rustc 1.96, but 10,689 where all slices end together, and all threads wait for each
     // other's locks.
     assert!(costs.least(Change::Switch) < 12_000, "{:?}", costs.costs);
 }
@@ -122,7 +122,8 @@ fn vcpus_move_where_threads_would_not_have_equal_work_otherwise() {
     let costs = costs(24);
     println!("{:?}", costs.costs);
     assert!(costs.count(Change::Move) > 0, "{:?}", costs.costs);
-    // 3638 to 9904 with rustc 1.96: more where all slices end together, as above.
+    // 3448 to 9904 with rustc 1.96: more where all slices end together, as above; 19,579 were seen where the code that is
+    // seldom executed was parted from the dispatcher.
     assert!(costs.least(Change::Move) < 12_000, "{:?}", costs.costs);
     // Each is due two slices of three, and moves for one of them at least; most slices end otherwise.
     let others = costs.count(Change::Switch) + costs.count(Change::GoesOn);

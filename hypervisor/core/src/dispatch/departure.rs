@@ -199,7 +199,7 @@ impl<H: Enter> Running<'_, H> {
     }
 
     /// Lets the vCPU in that comes next, where that is decided as this one leaves: the schedule is locked once for
-    /// both. If it may wait in a `stop`, it is let in anew.
+    /// both. This one waits for the thread then, so that the next one has no `stop` of its own.
     #[inline(always)]
     fn lets_in(&self, schedule: &mut Schedule, id: VcpuId, slice: Option<Slice>) -> Chosen {
         let mut chosen = Chosen { slice, ..Chosen::of(id) };

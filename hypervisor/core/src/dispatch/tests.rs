@@ -43,10 +43,18 @@ use crate::vcpu::registers::{Registers, Supervisor};
 use crate::vcpu::vpa::Log;
 use crate::vcpu_id::VcpuId;
 
+mod let_in;
+
 const SLICE: u64 = 1000;
 const PATIENCE: u64 = 1_000_000;
 const ENTRY: GuestRealAddress = GuestRealAddress(0x100);
 const MIB: u64 = 1 << 20;
+const POLICY: Policy = Policy {
+    slice: SLICE,
+    patience: PATIENCE,
+    registers: RegisterPolicy::Owned,
+    hash_calls: HashCallPolicy::Fast,
+};
 
 /// Partitions with so many vCPUs each, all of which are started.
 fn partitions(hal: &Fake, vcpus: &[usize]) -> (Vec<Partition<Fake>>, Schedule) {
@@ -77,13 +85,7 @@ fn run(
     let (start, entries) = (hal.timebase.get(), hal.entries.get());
     let console = Console::default();
     console.set_shared(partitions.len() > 1);
-    let policy = Policy {
-        slice: SLICE,
-        patience: PATIENCE,
-        registers: RegisterPolicy::Owned,
-        hash_calls: HashCallPolicy::Fast,
-    };
-    let system = System::new(hal, &console, policy, partitions, schedule, vec![0]);
+    let system = System::new(hal, &console, POLICY, partitions, schedule, vec![0]);
     system.run_thread(0);
     let meter = *system.schedule.lock().meter(0);
     system.close_accounts();
@@ -476,46 +478,6 @@ fn what_an_end_takes_is_charged_to_nobody() {
         assert_eq!(schedule.meter(thread).ends, 80, "{thread}");
     }
     assert_eq!(schedule.charged(&partitions[0]), [200, 90]);
-}
-
-/// One vCPU has let another partition's in, at 0, and owes its way; the end of the first one's partition is decided at
-/// 100, before the other one enters, or behind that, or it never does.
-#[test]
-fn who_let_another_in_pays_for_its_way_until_its_own_partition_ends() {
-    let hal = Fake::new(8 << 20);
-    for (entered, leaver_pays, nobody_pays) in
-        [(Some(150), 100, 50), (Some(60), 60, 0), (None, 100, 100)]
-    {
-        let (mut partitions, mut schedule) = on_threads(1, &hal, &[1, 1]);
-        let [leaver, heir] = [0, 0].map(|thread| schedule.queue.take(thread).unwrap());
-        let stay = Stay {
-            vcpu: leaver,
-            payer: leaver,
-            entered: 0,
-            left: 0,
-            is_interrupted: false,
-            runs_on: false,
-        };
-        schedule.stayed(0, stay);
-        schedule.vacates(0, leaver, None);
-        schedule.enters(0, heir, false, 0);
-        let stops = schedule.lets_in(0, heir, SLICE);
-        schedule.forgive(&partitions[0], 100);
-        if let Some(entered) = entered {
-            schedule.stayed(0, Stay { vcpu: heir, payer: heir, entered, left: 200, ..stay });
-            assert_eq!(schedule.charged(&partitions[1]), [200 - entered; 2], "{entered}");
-        } else {
-            schedule.does_not_enter(0);
-            schedule.take_due(0, 200);
-        }
-        assert_eq!(schedule.charged(&partitions[0]), [leaver_pays, 0], "{entered:?}");
-        assert_eq!(schedule.meter(0).ends, nobody_pays, "{entered:?}");
-        // A stop since would be seen.
-        let vcpu = &mut partitions[1].vcpus[0];
-        assert_eq!(vcpu.stops, stops);
-        schedule.stop(vcpu);
-        assert_eq!([vcpu.stops, schedule.queue.stops(heir)], [stops + 1; 2]);
-    }
 }
 
 /// Who left before owes the way to the one that loads, and not what that does.

@@ -34,8 +34,8 @@ use arch::bundle::MapPolicy;
 
 /// Slots of a hardware thread: what one table of the last level has entries of 64 KiB.
 pub const SLOTS: usize = 32;
-/// Places of a slot of a lazy cache. With eight a flush of 128 `tlbiel` serves some 200 misses, and an eighth more of
-/// them would gain a cycle for each.
+/// Places of a slot of a lazy cache. With eight a flush of 128 `tlbiel` serves some 200 misses, and is a sixth of what
+/// one takes; more places leave more translations cached.
 pub const LAPS: usize = 8;
 /// Buckets of the hash, so many idle slots there are at most.
 pub const BUCKETS: usize = 8;
