@@ -11,6 +11,7 @@ use crate::console::Console;
 use crate::dispatch::residence::Resident;
 use crate::fake::Fake;
 use crate::life::outcome::Departure;
+use crate::scheduling::meter::Debtor;
 use crate::system::System;
 use crate::vcpu_id::VcpuId;
 
@@ -95,6 +96,28 @@ fn one_that_is_stopped_since_does_not_enter() {
     assert_eq!(run(system, 0, &mut Resident::default(), chosen), None);
     assert!(untils.take().is_empty());
     assert_eq!(watched(GRANTED - 1), None, "thread 0 decides, and looks");
+}
+
+/// It is called for another one's sake before it enters, and let in anew: that one pays for no interrupt of a later stay.
+#[test]
+fn a_call_is_over_when_it_is_let_in_anew() {
+    for is_anew in [false, true] {
+        let (system, _) = setup(1, &[1, 1]);
+        let vcpu = let_in(system).id;
+        let caller = VcpuId(1 - vcpu.0);
+        let schedule = &mut *system.schedule.lock();
+        schedule.enters(0, vcpu, true, 0);
+        schedule.may_pause(0, true);
+        schedule.call_back(Some(caller), 0, |_| {});
+        if is_anew {
+            schedule.enters(0, vcpu, true, 0);
+        }
+        let (is_interrupted, runs_on) = (true, false);
+        let (entered, left, payer) = (0, SLICE, vcpu);
+        schedule.stayed(0, Stay { vcpu, payer, entered, left, is_interrupted, runs_on });
+        let pays = if is_anew { Debtor::Next } else { Debtor::Vcpu(caller) };
+        assert_eq!(schedule.meter(0).debtor(), pays);
+    }
 }
 
 /// A timer is set, and the doorbell rung, as one vCPU has conferred and the other one is let in: that one's stay ends
