@@ -122,8 +122,8 @@ fn vcpus_move_where_threads_would_not_have_equal_work_otherwise() {
     let costs = costs(24);
     println!("{:?}", costs.costs);
     assert!(costs.count(Change::Move) > 0, "{:?}", costs.costs);
-    // 3448 to 9904 with rustc 1.96: more where all slices end together, as above; 19,579 were seen where the code that is
-    // seldom executed was parted from the dispatcher.
+    // 3448 to 9904 with rustc 1.96: more where all slices end together, as above; 19,579 were seen where the code that
+    // is seldom executed was parted from the dispatcher.
     assert!(costs.least(Change::Move) < 12_000, "{:?}", costs.costs);
     // Each is due two slices of three, and moves for one of them at least; most slices end otherwise.
     let others = costs.count(Change::Switch) + costs.count(Change::GoesOn);

@@ -98,7 +98,8 @@ fn one_that_is_stopped_since_does_not_enter() {
     assert_eq!(watched(GRANTED - 1), None, "thread 0 decides, and looks");
 }
 
-/// It is called for another one's sake before it enters, and let in anew: that one pays for no interrupt of a later stay.
+/// It is called for another one's sake before it enters, and let in anew: that one pays for no interrupt of a later
+/// stay.
 #[test]
 fn a_call_is_over_when_it_is_let_in_anew() {
     for is_anew in [false, true] {
